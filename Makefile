@@ -1,0 +1,30 @@
+# Everything a fresh clone needs: Python 3.11 or later and make.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.PHONY: venv demo test check bench clean
+
+venv: $(VENV)/.ready  ## the virtual environment, from pinned constraints
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+demo: venv            ## the main job: a log goes in, a private release comes out
+	$(BIN)/hubbub demo --out demo
+
+test: venv            ## every test, with coverage
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+check: venv           ## lint and strict types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: venv           ## speed as ratios against something run beside it; see bench/README.md
+	$(BIN)/python bench/spine.py
+
+clean:
+	rm -rf $(VENV) demo dist build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,76 @@
+"""Every exception hubbub raises on purpose.
+
+    HubbubError
+    ├── UserError           exit 2: something the user gave or asked for
+    │   ├── InputError      a log, list or configuration that cannot be read
+    │   ├── ParameterError  a parameter out of its range, unknown, or missing
+    │   ├── OutputError     the place to write to exists, is full or is closed
+    │   ├── LedgerError     the budget book cannot be read or written
+    │   └── Refused         well-formed, but not private enough
+    │       └── OverBudget  a cap would be broken
+    ├── CheckFailed         exit 1: a card, an audit or a reproduction did not hold
+    └── OurBug              exit 3: an invariant of ours broke; please report it
+
+A message says what was given, what is allowed, and what to do next.
+"""
+
+from __future__ import annotations
+
+
+class HubbubError(Exception):
+    """Base of all of hubbub's exceptions."""
+
+    exit_code = 3
+
+
+class UserError(HubbubError):
+    """A mistake of the user's: one message, no traceback."""
+
+    exit_code = 2
+
+    def __init__(self, what: str, *, given: object = None, allowed: str = "", next: str = "") -> None:
+        self.what, self.given, self.allowed, self.next = what, given, allowed, next
+        lines = [what]
+        if given is not None:
+            lines.append(f"  given:   {given}")
+        if allowed:
+            lines.append(f"  allowed: {allowed}")
+        if next:
+            lines.append(f"  next:    {next}")
+        super().__init__("\n".join(lines))
+
+
+class InputError(UserError):
+    """A log, list or configuration file that cannot be read."""
+
+
+class ParameterError(UserError):
+    """A parameter that is unknown, missing or out of its range."""
+
+
+class OutputError(UserError):
+    """The release cannot be written where it was asked for."""
+
+
+class LedgerError(UserError):
+    """The budget book cannot be opened, read or written."""
+
+
+class Refused(UserError):
+    """What was asked for is not private enough to be done without saying so."""
+
+
+class OverBudget(Refused):
+    """The release would spend more than a cap allows."""
+
+
+class CheckFailed(HubbubError):
+    """A check of a card, an audit or a reproduction did not hold."""
+
+    exit_code = 1
+
+
+class OurBug(HubbubError):
+    """An invariant of hubbub's own does not hold: nothing the user did."""
+
+    exit_code = 3

@@ -1,0 +1,102 @@
+"""The nouns of a privacy claim: frozen values, each with one plain sentence.
+
+A mechanism states two of them. `Claim` is what its paper says; `Guarantee` is what we can
+prove for the discrete law that runs. Only the second is ever a headline.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Definition(StrEnum):
+    """Which definition a guarantee satisfies."""
+
+    PURE = "pure"
+    APPROXIMATE = "approximate"
+    PROBABILISTIC = "probabilistic"
+    K_ANONYMITY = "k-anonymity"
+    NONE = "none"
+
+
+class Neighbours(StrEnum):
+    """Which two logs must be hard to tell apart."""
+
+    ADD_REMOVE = "add-remove"
+    REPLACE = "replace"
+
+    @property
+    def sentence(self) -> str:
+        """What the relation does to one user."""
+        if self is Neighbours.ADD_REMOVE:
+            return "adding or removing everything one user did"
+        return "exchanging everything one user did for anything else"
+
+
+class Unit(StrEnum):
+    """What one neighbour is. Never guessed, and there is only one."""
+
+    USER = "user"
+
+
+END_TO_END = "end-to-end"
+
+
+def number(x: float) -> str:
+    """A number as people write it: 1, 0.5, 1e-06; ∞ for infinity."""
+    return "∞" if math.isinf(x) else f"{x:.6g}"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper says of its mechanism, and whether that holds."""
+
+    by: str
+    epsilon: float | None
+    delta: float | None
+    holds: bool
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What is proven: the definition, its numbers, for whom, and on what condition."""
+
+    definition: Definition
+    epsilon: float | None
+    delta: float | None
+    neighbours: Neighbours
+    unit: Unit = Unit.USER
+    scope: str = END_TO_END
+    proof: str = ""
+    caveats: tuple[str, ...] = field(default=())
+
+    @property
+    def private(self) -> bool:
+        """Whether something is proven end to end."""
+        return self.scope == END_TO_END and self.epsilon is not None and math.isfinite(self.epsilon)
+
+    def sentence(self, period: str = "") -> str:
+        """The guarantee in one plain sentence."""
+        if self.epsilon is None or math.isinf(self.epsilon) or self.definition is Definition.NONE:
+            return "Nothing is proven about what this release tells of any one user."
+        during = f" {period}" if period else ""
+        change = self.neighbours.sentence
+        change = change[0].upper() + change[1:]
+        if self.definition is Definition.PURE:
+            except_for = ""
+        else:
+            except_for = f", except with probability {number(self.delta or 0.0)}"
+        condition = "" if self.scope == END_TO_END else f" This holds only {self.scope}."
+        return (
+            f"{change}{during} changes the probability of any output by at most a factor "
+            f"e^{number(self.epsilon)}{except_for}.{condition}"
+        )
+
+    def _repr_html_(self) -> str:
+        """The claim for a notebook."""
+        from html import escape
+
+        return f"<p><b>{escape(self.definition.value)} differential privacy.</b> {escape(self.sentence())}</p>"
