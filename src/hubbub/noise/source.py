@@ -1,0 +1,133 @@
+"""`NoiseSource`: the one door through which every mechanism asks for noise.
+
+`SecureNoise` draws from the operating system and is the only source a release may use. `SeededNoise` repeats itself
+and stamps itself `private = False`; every step has a stream of its own, so the order of steps does not matter and an
+equal array gets equal noise on every engine. Both use the same exact samplers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from hubbub.errors import ParameterError
+from hubbub.noise import gaussian, laplace
+from hubbub.noise.binomial import binomial
+from hubbub.noise.bits import Bits, SeededBits, SystemBits
+from hubbub.noise.parameters import rational, whole
+from hubbub.noise.subset import choose
+
+Integers = npt.NDArray[np.int64]
+
+Tail = Callable[[int, int], tuple[int, int]]
+"""(at_least, precision) -> bounds of 2^precision P(Z >= at_least), at_least >= 1."""
+
+SECRET_BYTES = 16
+
+
+class NoiseSource(Protocol):
+    """What a mechanism may ask for. `step` names the draw; the same name twice continues, never repeats."""
+
+    @property
+    def private(self) -> bool:
+        """True only if nobody can foresee or repeat the noise."""
+        ...
+
+    def laplace(self, step: str, scale: Fraction, size: int) -> Integers:
+        """Independent discrete Laplace: P(x) proportional to exp(-|x|/scale)."""
+        ...
+
+    def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
+        """Independent discrete Gaussian: P(x) proportional to exp(-x²/(2 variance))."""
+        ...
+
+    def binomial_tail(self, step: str, scale: Fraction, at_least: int, trials: int) -> int:
+        """How many of `trials` discrete Laplace draws are at or above `at_least`: an exact binomial.
+
+        The excess of such a draw over a positive `at_least` is again geometric, P(g) proportional to exp(-g/scale),
+        which is also the law of a discrete Laplace draw given that it is not negative.
+        """
+        ...
+
+    def choose(self, step: str, population: int, size: int) -> Integers:
+        """`size` distinct indices of range(population), every subset equally likely, sorted."""
+        ...
+
+    def secret(self, step: str) -> bytes:
+        """Sixteen random bytes, the key of a keyed hash."""
+        ...
+
+
+class _Sampled:
+    """All of NoiseSource on top of one question: which bits serve this step."""
+
+    def _bits(self, step: str) -> Bits:
+        raise NotImplementedError
+
+    def laplace(self, step: str, scale: Fraction, size: int) -> Integers:
+        return laplace.discrete_laplace(rational("scale", scale)).draw(self._bits(step), whole("size", size))
+
+    def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
+        return gaussian.discrete_gaussian(rational("variance", variance)).draw(self._bits(step), whole("size", size))
+
+    def binomial_tail(self, step: str, scale: Fraction, at_least: int, trials: int) -> int:
+        scale = rational("scale", scale)
+        return self._tail(step, lambda t, precision: laplace.tail_bounds(scale, t, precision), at_least, trials)
+
+    def binomial_tail_gaussian(self, step: str, variance: Fraction | int, at_least: int, trials: int) -> int:
+        """The same count for the discrete Gaussian, for variances whose whole law fits a table."""
+        variance = rational("variance", variance)
+        if variance >= gaussian.DIRECT_BELOW:
+            raise ParameterError(
+                "Exact Gaussian tails are offered for small variances only.",
+                given=variance,
+                allowed=f"below {gaussian.DIRECT_BELOW}",
+                next="draw the noise with `gaussian` in blocks and count",
+            )
+        return self._tail(step, lambda t, precision: gaussian.tail_bounds(variance, t, precision), at_least, trials)
+
+    def choose(self, step: str, population: int, size: int) -> Integers:
+        whole("population", population)
+        return choose(self._bits(step), population, whole("size", size, below=population + 1))
+
+    def secret(self, step: str) -> bytes:
+        return self._bits(step).take(SECRET_BYTES)
+
+    def _tail(self, step: str, tail: Tail, at_least: int, trials: int) -> int:
+        """By symmetry P(Z >= T) = 1 - P(Z >= 1 - T), so only T >= 1 is ever enclosed."""
+        trials = whole("trials", trials)
+        if at_least >= 1:
+            return binomial(self._bits(step), trials, lambda precision: tail(at_least, precision))
+        return trials - binomial(self._bits(step), trials, lambda precision: tail(1 - at_least, precision))
+
+
+class SecureNoise(_Sampled):
+    """Noise from the operating system's generator: for releases."""
+
+    @property
+    def private(self) -> bool:
+        return True
+
+    def _bits(self, step: str) -> Bits:
+        return SystemBits()
+
+
+class SeededNoise(_Sampled):
+    """Repeatable noise for tests, experiments and reproductions; never private."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self._streams: dict[str, SeededBits] = {}
+
+    @property
+    def private(self) -> bool:
+        return False
+
+    def _bits(self, step: str) -> Bits:
+        if step not in self._streams:
+            self._streams[step] = SeededBits(self.seed, step)
+        return self._streams[step]
