@@ -1,0 +1,409 @@
+"""The budget book: every release of a population, what it cost, and the cap it must stay under.
+
+One SQLite file, append-only. A reservation is checked against the cap and written in one
+exclusive transaction before the first noise is drawn, and counts for ever, whatever happens to
+the process afterwards: two processes cannot both spend the last of a cap, a crash gives nothing back.
+
+Who is protected is a *population*, named by the owner; a *data set* is one of its periods.
+Budgets add over all data sets of a population. A file's fingerprint only warns: if it named the
+budget, adding one row would buy a new one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+import sqlite3
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from hubbub.account import Loss
+from hubbub.compose import basic_sums, compose, fits, loss_record, read_loss
+from hubbub.errors import LedgerError, OurBug, OverBudget, ParameterError
+from hubbub.guarantee import number
+
+VERSION = 1
+DEFAULT = "default"  # the population and the data set of an owner who names none
+STATES = ("reserved", "drawing", "committed")
+WAIT_SECONDS = 30.0
+MARK = 0x68756262  # SQLite's application id: "hubb"
+SAFE_WAL = (3, 51, 3)  # older ones can lose pages when two processes meet (sqlite.org/wal.html#walresetbug)
+
+TABLES = {
+    "meta": "key TEXT NOT NULL, value TEXT NOT NULL",
+    "entries": """token TEXT NOT NULL, population TEXT NOT NULL, dataset TEXT NOT NULL, mechanism TEXT NOT NULL,
+        variant TEXT NOT NULL, loss TEXT NOT NULL, private INTEGER NOT NULL, parameters TEXT NOT NULL,
+        software TEXT NOT NULL, fingerprint TEXT""",
+    "events": "entry INTEGER NOT NULL, state TEXT NOT NULL",
+    "caps": "population TEXT NOT NULL, epsilon REAL NOT NULL, delta REAL NOT NULL",
+    "looks": "population TEXT NOT NULL, dataset TEXT NOT NULL, command TEXT NOT NULL",
+}
+NEVER = "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;"
+SCHEMA = "".join(
+    f"CREATE TABLE {name} (id INTEGER PRIMARY KEY, time TEXT NOT NULL, {columns});"
+    f"CREATE TRIGGER {name}_update BEFORE UPDATE ON {name} {NEVER}"
+    f"CREATE TRIGGER {name}_delete BEFORE DELETE ON {name} {NEVER}"
+    # REPLACE takes a row away without asking the delete trigger
+    f"CREATE TRIGGER {name}_replace BEFORE INSERT ON {name} WHEN NEW.id IN (SELECT id FROM {name}) {NEVER}"
+    for name, columns in TABLES.items()
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One release, spent from the moment of its reservation. The token is random: fit for a public card."""
+
+    id: int
+    time: str
+    token: str
+    population: str
+    dataset: str
+    mechanism: str
+    variant: str
+    loss: Loss
+    private: bool
+    parameters: Mapping[str, object]
+    software: str
+    fingerprint: str | None
+    state: str
+
+
+@dataclass(frozen=True)
+class Cap:
+    """What all releases of a population may cost together."""
+
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What the releases of a population cost together: infinite once one of them is NOT PRIVATE."""
+
+    epsilon: float
+    delta: float
+    basic_epsilon: float
+    basic_delta: float
+    releases: int
+    not_private: int
+
+
+@dataclass(frozen=True)
+class Look:
+    """A command that showed the owner something of the raw log."""
+
+    time: str
+    command: str
+
+
+class Ledger:
+    """An open budget book; `with Ledger(path) as book:` closes it."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Open the ledger, or create it: `created` says which."""
+        self.path = Path(path or default_path()).expanduser()
+        with _explained(self.path):
+            self.path = self.path.resolve()
+            self.created = not self.path.exists() and _create(self.path)
+            _identify(self.path)
+            address = f"{self.path.as_uri()}?mode=rw"
+            self._db = sqlite3.connect(address, uri=True, timeout=WAIT_SECONDS, isolation_level=None)
+        try:
+            self._db.row_factory = sqlite3.Row
+            with _explained(self.path):
+                self._open()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file; nothing is lost without it."""
+        self._db.close()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    # -------------------------------------------------------------- spending
+
+    def reserve(
+        self,
+        *,
+        population: str,
+        dataset: str,
+        mechanism: str,
+        variant: str,
+        loss: Loss,
+        private: bool,
+        parameters: Mapping[str, object],
+        software: str,
+        fingerprint: str | None = None,
+    ) -> Entry:
+        """Spend before the first draw: check the cap and write the entry as one step, or raise OverBudget."""
+        row: dict[str, Any] = {
+            "population": population,
+            "dataset": _name(dataset),
+            "mechanism": mechanism,
+            "variant": variant,
+        }
+        row |= {"loss": json.dumps(loss_record(loss)), "private": private, "software": software}
+        row |= {"parameters": json.dumps(parameters, sort_keys=True, default=str), "fingerprint": fingerprint}
+        self.would_allow(population, loss, private)  # the slow sums, before anyone has to wait for us
+        with self._transaction("IMMEDIATE"):
+            self._check(population, loss, private)
+            entry = self._insert("entries", row | {"token": secrets.token_hex(8)})
+            self._insert("events", {"entry": entry, "state": STATES[0]})
+            return next(e for e in self.entries(population) if e.id == entry)
+
+    def drawing(self, entry: Entry) -> None:
+        """The first noise is about to be drawn."""
+        self._advance(entry, "drawing")
+
+    def committed(self, entry: Entry) -> None:
+        """The release stands in its place."""
+        self._advance(entry, "committed")
+
+    def would_allow(self, population: str, loss: Loss, private: bool) -> None:
+        """The check of `reserve` without writing: raises OverBudget early."""
+        if private and not (0 <= loss.epsilon < math.inf and 0 <= loss.delta < 1):
+            raise OurBug(f"a private release with ε = {loss.epsilon}, δ = {loss.delta}")
+        self._check(_name(population), loss, private)
+
+    def cap(self, population: str, epsilon: float, delta: float) -> str | None:
+        """Set the cap that holds from now on; a sentence comes back if more than it is spent already."""
+        if not (0 < epsilon < math.inf and 0 <= delta < 1):
+            given = f"ε = {epsilon}, δ = {delta}"
+            raise ParameterError("A cap needs two numbers.", given=given, allowed="0 < ε < ∞ and 0 <= δ < 1")
+        with self._transaction("IMMEDIATE"):
+            self._insert("caps", {"population": _name(population), "epsilon": float(epsilon), "delta": float(delta)})
+        spent = self.spent(population, delta)
+        if spent.epsilon <= epsilon:
+            return None
+        return (
+            f"The population {population!r} has spent ε = {number(spent.epsilon)} at δ = {number(delta)} already, "
+            f"more than this cap of ε = {number(epsilon)}: private releases are refused."
+        )
+
+    def looked(self, population: str, dataset: str, command: str) -> None:
+        """Note that a command (inspect, estimate, compare, evaluate) read the raw log without a mechanism."""
+        with self._transaction("IMMEDIATE"):
+            self._insert("looks", {"population": _name(population), "dataset": _name(dataset), "command": command})
+
+    # -------------------------------------------------------------- reading
+
+    def entries(self, population: str | None = None) -> list[Entry]:
+        """All entries, or those of one population, in order."""
+        state = "(SELECT state FROM events WHERE entry = e.id ORDER BY id DESC LIMIT 1) AS state"
+        query = f"SELECT *, {state} FROM entries e WHERE population = coalesce(?, population) ORDER BY id"
+        return [Entry(**self._decoded(row)) for row in self._rows(query, population)]
+
+    def cap_of(self, population: str) -> Cap | None:
+        """The cap that holds; none unless the owner set one."""
+        rows = self._rows("SELECT epsilon, delta FROM caps WHERE population = ? ORDER BY id DESC LIMIT 1", population)
+        return Cap(**rows[0]) if rows else None
+
+    def spent(self, population: str, delta: float | None = None) -> Spent:
+        """The composed total at δ: the one given, else the cap's, else the sum of the entries' own."""
+        entries, cap = self.entries(population), self.cap_of(population)
+        losses = [entry.loss for entry in entries if entry.private]
+        basic_epsilon, basic_delta = basic_sums(losses)
+        if delta is None:
+            delta = cap.delta if cap else basic_delta
+        if void := len(entries) - len(losses):
+            return Spent(math.inf, delta, math.inf, basic_delta, len(entries), void)
+        return Spent(compose(losses, delta), delta, basic_epsilon, basic_delta, len(entries), 0)
+
+    def changed_fingerprint(self, dataset: str, fingerprint: str, population: str | None = None) -> bool:
+        """Whether the last release of this data set read another file: a warning, never a new budget."""
+        known = [e.fingerprint for e in self.entries(population) if e.dataset == dataset and e.fingerprint]
+        return bool(known) and known[-1] != fingerprint
+
+    def looks(self, population: str, dataset: str) -> list[Look]:
+        """The commands that read this data set's raw log, in order."""
+        query = "SELECT time, command FROM looks WHERE population = ? AND dataset = ? ORDER BY id"
+        return [Look(**row) for row in self._rows(query, population, dataset)]
+
+    def export(self) -> dict[str, object]:
+        """Every row of every table, ready for JSON; fractions, and the numbers of a loss, are text."""
+        with self._transaction("DEFERRED"):
+            tables = {table: self._rows(f"SELECT * FROM {table} ORDER BY id") for table in TABLES}
+        for row in tables["entries"]:
+            row |= {key: json.loads(row[key], parse_constant=str) for key in ("loss", "parameters")}
+        return {"format": "hubbub-ledger", "version": VERSION, "exported": _now()} | tables
+
+    # -------------------------------------------------------------- inside
+
+    def _open(self) -> None:
+        version = self._rows("SELECT value FROM meta WHERE key = 'version' ORDER BY id DESC LIMIT 1")[0]["value"]
+        if version != str(VERSION):
+            raise LedgerError(
+                f"The ledger {self.path} was written by another version of hubbub.",
+                given=f"ledger version {version}",
+                allowed=f"version {VERSION}",
+                next="use the hubbub that wrote it, or a newer one; the file was left as it is",
+            )
+        if self._rows("PRAGMA quick_check(1)")[0]["quick_check"] != "ok":
+            raise _damaged(self.path)
+        self._db.execute("PRAGMA synchronous = EXTRA")  # FULL, and the end of a rollback journal is durable too
+        self._db.execute("PRAGMA fullfsync = ON")
+        with suppress(sqlite3.OperationalError):  # read-only, or others are at work: the mode stays as it is
+            self._db.execute(f"PRAGMA journal_mode = {'WAL' if sqlite3.sqlite_version_info >= SAFE_WAL else 'DELETE'}")
+
+    def _check(self, population: str, loss: Loss, private: bool) -> None:
+        """Raise OverBudget unless the release fits. A NOT PRIVATE one is the owner's choice, cap or no cap."""
+        cap = self.cap_of(population)
+        if not private or cap is None:
+            return
+        entries = self.entries(population)
+        losses = [entry.loss for entry in entries]
+        allowed = f"ε = {number(cap.epsilon)} at δ = {number(cap.delta)} for all releases together"
+        if void := [entry for entry in entries if not entry.private]:
+            allowed += f"; entry {void[0].id} of {void[0].time[:10]} is NOT PRIVATE, so the total is infinite already"
+            next = "nothing brings the guarantee back to these users; no cap can hold for this population"
+        elif fits([*losses, loss], cap.epsilon, cap.delta):
+            return
+        else:
+            spent, total = compose(losses, cap.delta), compose([*losses, loss], cap.delta)
+            allowed += f"; spent so far: ε = {number(spent)} in {len(losses)} releases; "
+            allowed += f"left: ε = {number(max(0.0, cap.epsilon - spent))}; with this release: ε = {number(total)}"
+            next = f"ask for less, or raise the cap: hubbub ledger cap {population} --epsilon E --delta D"
+        raise OverBudget(
+            f"The cap of the population {population!r} does not allow this release.",
+            given=f"ε = {number(loss.epsilon)}, δ = {number(loss.delta)}",
+            allowed=allowed,
+            next=next,
+        )
+
+    def _advance(self, entry: Entry, state: str) -> None:
+        with self._transaction("IMMEDIATE"):
+            past = [row["state"] for row in self._rows("SELECT state FROM events WHERE entry = ?", entry.id)]
+            if (*past, state) != STATES[: len(past) + 1]:
+                raise OurBug(f"ledger entry {entry.id} cannot become {state!r}: it was {past}")
+            self._insert("events", {"entry": entry.id, "state": state})
+
+    def _decoded(self, row: dict[str, Any]) -> dict[str, Any]:
+        try:
+            loss, parameters = read_loss(json.loads(row["loss"])), json.loads(row["parameters"], parse_constant=str)
+        except (ValueError, KeyError, TypeError) as error:
+            raise _damaged(self.path) from error
+        return row | {"loss": loss, "parameters": parameters, "private": bool(row["private"])}
+
+    def _rows(self, query: str, *values: object) -> list[dict[str, Any]]:
+        with _explained(self.path):
+            return [dict(row) for row in self._db.execute(query, values)]
+
+    def _insert(self, table: str, row: dict[str, Any]) -> int:
+        row = {"time": _now()} | row
+        marks = ", ".join("?" * len(row))
+        done = self._db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
+        return int(done.lastrowid or 0)
+
+    @contextmanager
+    def _transaction(self, kind: str) -> Iterator[None]:
+        with _explained(self.path):
+            self._db.execute(f"BEGIN {kind}")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            finally:
+                if self._db.in_transaction:
+                    with suppress(sqlite3.Error):
+                        self._db.execute("ROLLBACK")
+
+
+# ------------------------------------------------------------------ the file
+
+
+def default_path() -> Path:
+    """HUBBUB_LEDGER, else one file in the user's data directory."""
+    if given := os.environ.get("HUBBUB_LEDGER"):
+        return Path(given)
+    home = "~/Library/Application Support" if sys.platform == "darwin" else "~/.local/share"
+    return Path(os.environ.get("XDG_DATA_HOME") or home).expanduser() / "hubbub" / "ledger.sqlite"
+
+
+def _create(path: Path) -> bool:
+    """Write a new ledger beside its place and link it there whole: an empty or half-made one never exists."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    try:
+        with closing(sqlite3.connect(draft, isolation_level=None)) as db:
+            first = f"INSERT INTO meta (time, key, value) VALUES ('{_now()}', 'version', '{VERSION}');"
+            db.executescript(f"PRAGMA application_id = {MARK}; BEGIN; {SCHEMA} {first} COMMIT;")
+        os.link(draft, path)
+    except FileExistsError:  # another process was first
+        return False
+    finally:
+        draft.unlink()
+    return True
+
+
+def _identify(path: Path) -> None:
+    """Refuse what is not a ledger by its first bytes: SQLite itself would repair, or fill, what it opens."""
+    if not path.is_file():
+        raise LedgerError(f"The ledger {path} is not a file.", next="give a file: --ledger FILE or HUBBUB_LEDGER")
+    with path.open("rb") as file:
+        head = file.read(100)
+    if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
+        raise _damaged(path)
+    if int.from_bytes(head[68:72]) != MARK:
+        raise LedgerError(
+            f"{path} is a database, but not a ledger of hubbub's.", next="give another file; this one was left as it is"
+        )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _name(name: str) -> str:
+    """A population or data set as its owner calls it; a stray blank must not open a new budget."""
+    if not name or name != name.strip() or not name.isprintable():
+        raise ParameterError(
+            "A population or data set needs a name.", given=repr(name), allowed="printable text, no blanks around"
+        )
+    return name
+
+
+def _damaged(path: Path) -> LedgerError:
+    return LedgerError(
+        f"{path} is damaged, or no ledger.",
+        next="restore it from a copy, or name another file with --ledger; this one was left as it is",
+    )
+
+
+TROUBLE = {
+    "SQLITE_BUSY": ("is in use by another process", f"wait for it; we waited {WAIT_SECONDS:.0f} seconds"),
+    "SQLITE_FULL": ("cannot grow: the disk is full", "make room and run again; nothing was drawn"),
+    "SQLITE_IOERR": ("cannot be read or written", "check the disk and its space, and run again"),
+    "SQLITE_READONLY": ("is read-only", "make the file and its folder writable, or name another with --ledger"),
+    "SQLITE_CANTOPEN": ("cannot be opened", "make the file and its folder writable, or name another with --ledger"),
+}
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn what the file system and SQLite say into one message."""
+    try:
+        yield
+    except OSError as error:
+        next = "make the folder readable and writable, or name another file with --ledger or HUBBUB_LEDGER"
+        raise LedgerError(f"The ledger {path} cannot be opened.", given=error, next=next) from error
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", None)
+        if name is None or name.startswith(("SQLITE_CONSTRAINT", "SQLITE_MISUSE", "SQLITE_ERROR")):
+            raise OurBug(f"ledger: {error}") from error
+        for prefix, (what, next) in TROUBLE.items():
+            if name.startswith(prefix):
+                raise LedgerError(f"The ledger {path} {what}.", given=error, next=next) from error
+        raise _damaged(path) from error
