@@ -43,7 +43,7 @@ def by_digits(bits: Bits, trials: int, p: Probability) -> int:
         while place > precision or lo >> (precision - place) != hi >> (precision - place):
             precision += NEXT_PRECISION
             lo, hi = p(precision)
-        zeros = fair(bits, trials)
+        zeros = trials - fair(bits, trials)
         if lo >> (precision - place) & 1:
             successes += zeros
             trials -= zeros

@@ -71,10 +71,11 @@ def _boundaries(rate: Fraction, direct: bool) -> Bounds:
             rest_lo, rest_hi = (2 * one * q_lo) // (one + q_lo), -((-2 * one * q_hi) // (one + q_hi))
         lo: list[int] = []
         hi: list[int] = []
-        while not hi or rest_hi >> _GUARD:
+        while True:
             lo.append((one - rest_hi) >> _GUARD)
             hi.append(-((rest_lo - one) >> _GUARD))
+            if not rest_hi >> _GUARD:
+                return lo, hi
             rest_lo, rest_hi = times_down(rest_lo, q_lo, work), times_up(rest_hi, q_hi, work)
-        return lo, hi
 
     return bounds
