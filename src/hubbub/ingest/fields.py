@@ -1,0 +1,127 @@
+"""Lines → columns of text: cut each line at its delimiter and take the fields that matter.
+
+A `Layout` says where they are. Lines without quotation marks are cut all at once by the positions of the delimiters;
+a line with one, in a file that quotes, is cut on its own. A tab file has no quoting: a mark there is a letter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.ingest.lines import Ints, Lines, gather
+from hubbub.ingest.schema import Reason
+
+QUOTE = b'"'
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a line of a delimited file is laid out."""
+
+    delimiter: bytes
+    quoting: bool
+    places: Mapping[str, int]  # role → place of its field, from 0
+    least: int  # fields a line may have
+    most: int | None = None
+    header: bytes | None = None  # a line with exactly this content is no record
+    blank: str = ""  # how the format writes a query that is blank
+    epoch: bool = True  # whether a time may be epoch seconds
+
+
+def mark_headers(lines: Lines, header: bytes) -> None:
+    """A header line is not data, wherever files were joined."""
+    same = np.flatnonzero(lines.end - lines.start == len(header))
+    same = same[lines.array[lines.start[same]] == header[0]] if header else same
+    for line in same.tolist():
+        if lines.data[lines.start[line] : lines.end[line]] == header:
+            lines.code[line] = Reason.HEADER
+
+
+def cut(lines: Lines, layout: Layout) -> tuple[Ints, dict[str, pa.Array]]:
+    """The lines with an acceptable number of fields, and their fields by role. Marks the others."""
+    fits, plain = _cut_plain(lines, layout)
+    if not (layout.quoting and QUOTE in lines.data):
+        return fits, plain
+    quoted_lines, quoted = _cut_quoted(lines, layout)
+    order = np.argsort(np.concatenate([fits, quoted_lines]), kind="stable")
+    joined = {
+        role: pa.concat_arrays([plain[role], pa.array(quoted[role], pa.binary()).cast(pa.string())]).take(order)
+        for role in layout.places
+    }
+    return np.concatenate([fits, quoted_lines])[order], joined
+
+
+def split_quoted(line: bytes, delimiter: bytes) -> list[bytes] | None:
+    """The fields of one line that may hold quoted ones (a doubled mark is a mark), or None if a quote is wrong."""
+    fields: list[bytes] = []
+    at = 0
+    while True:
+        if line.startswith(QUOTE, at):
+            end = line.find(QUOTE, at + 1)
+            while end >= 0 and line.startswith(QUOTE, end + 1):
+                end = line.find(QUOTE, end + 2)
+            if end < 0:
+                return None
+            fields.append(line[at + 1 : end].replace(QUOTE * 2, QUOTE))
+            end += 1
+        else:
+            end = line.find(delimiter, at)
+            end = len(line) if end < 0 else end
+            fields.append(line[at:end])
+        if end == len(line):
+            return fields
+        if not line.startswith(delimiter, end):
+            return None
+        at = end + 1
+
+
+def _cut_plain(lines: Lines, layout: Layout) -> tuple[Ints, dict[str, pa.Array]]:
+    """Cut all lines at every delimiter; leaves lines with a quotation mark out if the file quotes."""
+    usable = lines.code == Reason.KEPT
+    if layout.quoting and QUOTE in lines.data:
+        usable[_lines_with_quotes(lines)] = False
+    marks = np.flatnonzero(lines.array == layout.delimiter[0])
+    before = np.searchsorted(marks, lines.first)  # number of delimiters before each line
+    count = np.diff(before, append=len(marks)) + 1
+    wrong = usable & ((count < layout.least) | (count > (layout.most or len(lines.data))))
+    lines.code[wrong] = Reason.BAD_FIELDS
+    fits = np.flatnonzero(usable & ~wrong)
+    start, end, before, count = lines.start[fits], lines.end[fits], before[fits], count[fits]
+
+    marks = np.append(marks, len(lines.data))  # so that the place after the last delimiter exists
+    columns = {}
+    for role, place in layout.places.items():
+        left = start if place == 0 else marks[np.minimum(before + place - 1, len(marks) - 1)] + 1
+        right = marks[np.minimum(before + place, len(marks) - 1)]
+        left = np.where(place < count, left, end)
+        right = np.where(place + 1 < count, right, end)
+        columns[role] = gather(lines.data, left, right, pa.string())
+    return fits, columns
+
+
+def _lines_with_quotes(lines: Lines) -> Ints:
+    marks = np.flatnonzero(lines.array == QUOTE[0])
+    return np.unique(np.searchsorted(lines.first, marks, side="right") - 1)
+
+
+def _cut_quoted(lines: Lines, layout: Layout) -> tuple[Ints, dict[str, list[bytes]]]:
+    """Cut the lines that hold a quotation mark, one by one."""
+    fits: list[int] = []
+    columns: dict[str, list[bytes]] = {role: [] for role in layout.places}
+    for line in _lines_with_quotes(lines).tolist():
+        if lines.code[line] != Reason.KEPT:
+            continue
+        fields = split_quoted(lines.data[lines.start[line] : lines.end[line]], layout.delimiter)
+        if fields is None:
+            lines.code[line] = Reason.BAD_QUOTE
+        elif not layout.least <= len(fields) <= (layout.most or len(fields)):
+            lines.code[line] = Reason.BAD_FIELDS
+        else:
+            fits.append(line)
+            for role, place in layout.places.items():
+                columns[role].append(fields[place] if place < len(fields) else b"")
+    return np.array(fits, np.int64), columns

@@ -1,0 +1,92 @@
+"""The two Parquet files ingest writes: under temporary names, moved into place when both are whole."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from hubbub.errors import OutputError
+from hubbub.ingest.schema import REJECTS, SCHEMA, Part
+
+ROW_GROUP = 122_880  # DuckDB's own: the unit of its parallel scan
+
+
+class Output:
+    """Collects parts in order and counts what was read, kept and rejected."""
+
+    def __init__(self, into: Path) -> None:
+        self.log, self.rejects = into / "log.parquet", into / "rejects.parquet"
+        self.read = self.kept = 0
+        self.reasons: Counter[str] = Counter()
+        self.first_reject: tuple[str, int, str] | None = None  # file, line, reason
+        self._temporary = {path: path.with_name(f".{path.name}.{os.getpid()}") for path in (self.log, self.rejects)}
+        self._waiting: list[pa.RecordBatch] = []
+        try:
+            into.mkdir(parents=True, exist_ok=True)
+            self._log = pq.ParquetWriter(self._temporary[self.log], SCHEMA, use_dictionary=["user", "rank"])
+            self._rejects = pq.ParquetWriter(self._temporary[self.rejects], REJECTS)
+        except OSError as error:
+            raise self._failed(error) from None
+
+    def add(self, part: Part, file: Path, lines_before: int) -> None:
+        """Write one part; `lines_before` is the number of the file's lines before it."""
+        self.read += part.read
+        self.kept += part.records.num_rows
+        self._waiting.append(part.records)
+        try:
+            if sum(batch.num_rows for batch in self._waiting) >= ROW_GROUP:
+                self._flush()
+            if part.rejects.num_rows:
+                self._add_rejects(part.rejects, str(file), lines_before + 1)
+        except OSError as error:
+            raise self._failed(error) from None
+
+    def _flush(self) -> None:
+        if self._waiting:
+            self._log.write_table(pa.Table.from_batches(self._waiting, SCHEMA))
+            self._waiting = []
+
+    def _add_rejects(self, rejects: pa.RecordBatch, file: str, first_line: int) -> None:
+        lines = pc.add(rejects["line"], first_line)
+        if self.first_reject is None:
+            self.first_reject = (file, lines[0].as_py(), rejects["reason"][0].as_py())
+        for entry in pc.value_counts(rejects["reason"]).to_pylist():
+            self.reasons[entry["values"]] += entry["counts"]
+        names = pa.repeat(file, rejects.num_rows)
+        columns = [names, lines, rejects["reason"], rejects["length"], rejects["text"]]
+        self._rejects.write_batch(pa.RecordBatch.from_arrays(columns, schema=REJECTS))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        """Move both files into place, or leave nothing behind."""
+        try:
+            if kind is None:
+                self._flush()
+            self._log.close()
+            self._rejects.close()
+            if kind is None:
+                for path, temporary in self._temporary.items():
+                    temporary.replace(path)
+        except OSError as trouble:
+            if kind is None:
+                raise self._failed(trouble) from None
+        finally:
+            for temporary in self._temporary.values():
+                with suppress(OSError):
+                    temporary.unlink(missing_ok=True)
+
+    def _failed(self, error: OSError) -> OutputError:
+        return OutputError(
+            f"The cleaned log cannot be written: {error.strerror or error}.",
+            given=self.log.parent,
+            next="free space there, or choose another working folder",
+        )

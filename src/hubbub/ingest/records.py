@@ -1,0 +1,88 @@
+"""Columns of fields → records in SearchLog's columns, and the records that are set aside.
+
+Shared by all readers: whatever the file looked like, a record is cleaned and tested here, by the same functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.ingest import clean, lines, numbers
+from hubbub.ingest.fields import Layout, cut, mark_headers
+from hubbub.ingest.lines import Block, Codes, Ints, Lines, Overlong
+from hubbub.ingest.schema import REJECTS, SCHEMA, TEXT_KEPT, Part, Reason
+
+PART_REJECTS = pa.schema([field for field in REJECTS if field.name != "file"])
+
+
+def from_lines(piece: Block | Overlong, layout: Layout, canonical_urls: bool) -> Part:
+    """The records of a run of lines of a delimited file."""
+    if isinstance(piece, Overlong):
+        return overlong(piece)
+    found = lines.split(piece.data)
+    if layout.header is not None:
+        mark_headers(found, layout.header)
+    fits, columns = cut(found, layout)
+    records, found.code[fits] = build(columns, layout.blank, layout.epoch, canonical_urls)
+    return Part(records, rejected_lines(found), len(found.code), int(np.count_nonzero(found.code != Reason.HEADER)))
+
+
+def build(
+    columns: Mapping[str, pa.Array], blank: str, epoch: bool, canonical_urls: bool
+) -> tuple[pa.RecordBatch, Codes]:
+    """Clean and test the records; returns those kept and, for each, a Reason."""
+    count = len(columns["user"])
+    users, queries = clean.users(columns["user"]), clean.queries(columns["query"])
+    code = np.zeros(count, np.int8)
+    code[_blank(queries, blank)] = Reason.BLANK_QUERY
+    rank, time, url = (pa.nulls(count, SCHEMA.field(name).type) for name in ("rank", "time", "url"))
+    if "rank" in columns:
+        found = numbers.ranks(columns["rank"])
+        code[found.bad], rank = Reason.BAD_RANK, found.array(rank.type)
+    if "time" in columns:
+        found = numbers.times(columns["time"], epoch)
+        code[found.bad], time = Reason.BAD_TIME, found.array(time.type)
+    if "url" in columns:
+        url = clean.urls(columns["url"], canonical_urls)
+    code[_blank(users, "")] = Reason.NO_USER
+    records = pa.RecordBatch.from_arrays([users, time, queries, rank, url], schema=SCHEMA)
+    return (records.filter(pa.array(code == Reason.KEPT)) if code.any() else records), code
+
+
+def _blank(column: pa.Array, sign: str) -> clean.Mask:
+    """Which values are empty, or the one letter that stands for it."""
+    array, offsets = clean.view(column)
+    length = np.diff(offsets)
+    blank: clean.Mask = length == 0
+    if sign:
+        single = np.flatnonzero(length == 1)
+        blank[single] = array[offsets[single]] == ord(sign)
+    return blank
+
+
+def rejected_lines(found: Lines) -> pa.RecordBatch:
+    """The lines that were set aside, with at most 64 KiB of each."""
+    where = np.flatnonzero(found.code > Reason.KEPT)
+    first, end = found.first[where], found.end[where]
+    text = lines.gather(found.data, first, np.minimum(end, first + TEXT_KEPT), pa.binary())
+    return rejects(where, found.code[where], end - first, text)
+
+
+def overlong(piece: Overlong) -> Part:
+    """A line that is too long to be held."""
+    one = np.zeros(1, np.int64)
+    code = np.full(1, Reason.TOO_LONG, np.int8)
+    rejected = rejects(one, code, one + piece.length, pa.array([piece.head], pa.binary()))
+    return Part(SCHEMA.empty_table().to_batches()[0], rejected, lines=1, read=1)
+
+
+def rejects(where: Ints, code: Codes, length: Ints, text: pa.Array) -> pa.RecordBatch:
+    """A batch of the rejects table, before its lines are numbered in the file."""
+    labels = pa.DictionaryArray.from_arrays(
+        pa.array(code, pa.int8()), pa.array([reason.label for reason in Reason if reason >= Reason.KEPT])
+    )
+    columns = [pa.array(where, pa.int64()), labels.dictionary_decode(), pa.array(length, pa.int64()), text]
+    return pa.RecordBatch.from_arrays(columns, schema=PART_REJECTS)

@@ -1,0 +1,108 @@
+"""Ingest a log: files → tasks → parts, computed on threads and written in order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from hubbub.errors import InputError, ParameterError
+from hubbub.ingest.output import Output
+from hubbub.ingest.readers import reader
+from hubbub.ingest.schema import Part, Reason, Task
+from hubbub.ingest.sources import resolve
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """A log in SearchLog's columns, what was set aside, and how many of each. For the owner's eyes only."""
+
+    log: Path
+    rejects: Path
+    read: int
+    kept: int
+    rejected: int
+    reasons: dict[str, int]
+    format: str
+    columns: dict[str, str]  # role → input column
+
+
+def ingest(
+    source: str | Path,
+    into: Path,
+    *,
+    format: str,
+    columns: Mapping[str, str] | None = None,
+    canonical_urls: bool = False,
+    threads: int = 2,
+    progress: Progress | None = None,
+) -> Ingested:
+    """Read a log (a file, a folder or a glob), clean it record by record, and write it into a folder as Parquet."""
+    if threads < 1:
+        raise ParameterError("Ingest needs a thread.", given=threads, allowed="1 or more", next="leave it at 2")
+    chosen = reader(format)
+    files = resolve(source)
+    names = chosen.columns(columns, files)
+    with Output(Path(into)) as output:
+        _refuse_overwriting(files, output)
+        total, finished = sum(file.stat().st_size for file in files), 0
+        for file in files:
+            lines = 0
+            for part, done in _computed(chosen.tasks(file, names, canonical_urls), threads):
+                output.add(part, file, lines)
+                lines += part.lines
+                if progress:
+                    progress(finished + done, total)
+            finished += file.stat().st_size
+        if output.kept == 0:
+            raise _nothing_kept(source, format, output)
+    if progress:
+        progress(total, total)
+    reasons = dict(output.reasons.most_common())
+    rejected = output.read - output.kept
+    return Ingested(output.log, output.rejects, output.read, output.kept, rejected, reasons, format, names)
+
+
+def _computed(tasks: Iterator[Task], threads: int) -> Iterator[tuple[Part, int]]:
+    """Parts in the order of their tasks, a few of them under way at a time."""
+    waiting: deque[tuple[Future[Part], int]] = deque()
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="ingest")
+    try:
+        for task in tasks:
+            waiting.append((pool.submit(task.run), task.done))
+            if len(waiting) > threads:
+                future, done = waiting.popleft()
+                yield future.result(), done
+        while waiting:
+            future, done = waiting.popleft()
+            yield future.result(), done
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _refuse_overwriting(files: list[Path], output: Output) -> None:
+    for path in (output.log, output.rejects):
+        if any(path.exists() and path.samefile(file) for file in files):
+            raise ParameterError(
+                "The cleaned log would overwrite the log it is made from.", given=path, next="choose another folder"
+            )
+
+
+def _nothing_kept(source: str | Path, format: str, output: Output) -> InputError:
+    """No record was usable: say what is wrong with most, and with the first."""
+    if output.first_reject is None:
+        return InputError("The log holds a header and no record.", given=source, next="check that it was copied whole")
+    labels = {reason.label: reason for reason in Reason}
+    often, times = output.reasons.most_common(1)[0]
+    file, line, first = output.first_reject
+    return InputError(
+        f"No record of the log can be used: {times} of {output.read} are rejected as {often} "
+        f"({labels[often].sentence}); the first, line {line} of {file}, as {first} ({labels[first].sentence}).",
+        given=f"{source}, read as format {format}",
+        allowed="a log with at least one usable record",
+        next="check --format and --columns against the file's first lines",
+    )

@@ -1,0 +1,94 @@
+"""The two tables ingest writes, and the closed list of reasons for which a record is set aside.
+
+The order of `Reason` is the order of the tests: a line with several defects carries the first. Every test looks at
+the bytes of one record and at nothing else, so no user can change what happens to another user's line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+
+import pyarrow as pa
+
+SCHEMA = pa.schema(
+    [
+        pa.field("user", pa.string(), nullable=False),
+        pa.field("time", pa.int64()),
+        pa.field("query", pa.string(), nullable=False),
+        pa.field("rank", pa.int32()),
+        pa.field("url", pa.string()),
+    ]
+)
+ROLES = ("user", "time", "query", "rank", "url")
+
+REJECTS = pa.schema(
+    [
+        pa.field("file", pa.string(), nullable=False),
+        pa.field("line", pa.int64(), nullable=False),
+        pa.field("reason", pa.string(), nullable=False),
+        pa.field("length", pa.int64(), nullable=False),
+        pa.field("text", pa.binary(), nullable=False),
+    ]
+)
+TEXT_KEPT = 64 << 10  # bytes of a rejected record that are kept
+
+
+class Reason(IntEnum):
+    """Why a record is not in the log, in the order in which the tests are made."""
+
+    HEADER = -1  # not a record at all: neither read, kept nor rejected
+    KEPT = 0
+    TOO_LONG = 1
+    NUL_BYTE = 2
+    BAD_ENCODING = 3
+    EMPTY_LINE = 4
+    BAD_QUOTE = 5
+    BAD_FIELDS = 6
+    NO_USER = 7
+    BAD_TIME = 8
+    BAD_RANK = 9
+    BLANK_QUERY = 10
+
+    @property
+    def label(self) -> str:
+        """The name in the rejects table: `bad-time`."""
+        return self.name.lower().replace("_", "-")
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong with the record, in words."""
+        return SENTENCES[self]
+
+
+SENTENCES = {
+    Reason.TOO_LONG: "the record is longer than 1 MiB",
+    Reason.NUL_BYTE: "the record holds a NUL byte",
+    Reason.BAD_ENCODING: "the record is not UTF-8 text",
+    Reason.EMPTY_LINE: "the line is empty",
+    Reason.BAD_QUOTE: "a quotation mark is opened and not closed on the same line, or text follows a closed one",
+    Reason.BAD_FIELDS: "the line does not have the expected number of fields",
+    Reason.NO_USER: "the record names no user",
+    Reason.BAD_TIME: "the time is in no form that is read, or is no date",
+    Reason.BAD_RANK: "the rank is not a whole number from 0 to 2147483647",
+    Reason.BLANK_QUERY: "the query is blank",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """What became of a run of consecutive records of one file."""
+
+    records: pa.RecordBatch  # SCHEMA
+    rejects: pa.RecordBatch  # REJECTS without `file`; `line` counts from 0 at the part's first line
+    lines: int  # lines passed, header lines included
+    read: int  # records: header lines excluded
+
+
+@dataclass(frozen=True)
+class Task:
+    """A part still to be computed, on any thread; `done` says how far its file has been read."""
+
+    run: Callable[[], Part]
+    done: int
