@@ -18,14 +18,14 @@ import secrets
 import sqlite3
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from hubbub.account import Loss
-from hubbub.compose import basic_sums, compose, fits, loss_record, read_loss
+from hubbub.compose import Cap, basic_sums, compose, loss_record, read_loss
 from hubbub.errors import LedgerError, OurBug, OverBudget, ParameterError
 from hubbub.guarantee import number
 
@@ -76,14 +76,6 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Cap:
-    """What all releases of a population may cost together."""
-
-    epsilon: float
-    delta: float
-
-
-@dataclass(frozen=True)
 class Spent:
     """What the releases of a population cost together: infinite once one of them is NOT PRIVATE."""
 
@@ -103,7 +95,7 @@ class Look:
     command: str
 
 
-class Ledger:
+class Ledger(AbstractContextManager["Ledger"]):
     """An open budget book; `with Ledger(path) as book:` closes it."""
 
     def __init__(self, path: Path | None = None) -> None:
@@ -112,7 +104,8 @@ class Ledger:
         with _explained(self.path):
             self.path = self.path.resolve()
             self.created = not self.path.exists() and _create(self.path)
-            _identify(self.path)
+            if not self.path.is_file():
+                raise LedgerError(f"The ledger {self.path} is not a file.", next=ELSEWHERE)
             address = f"{self.path.as_uri()}?mode=rw"
             self._db = sqlite3.connect(address, uri=True, timeout=WAIT_SECONDS, isolation_level=None)
         try:
@@ -126,9 +119,6 @@ class Ledger:
     def close(self) -> None:
         """Close the file; nothing is lost without it."""
         self._db.close()
-
-    def __enter__(self) -> Ledger:
-        return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
@@ -174,8 +164,8 @@ class Ledger:
 
     def would_allow(self, population: str, loss: Loss, private: bool) -> None:
         """The check of `reserve` without writing: raises OverBudget early."""
-        if private and not (0 <= loss.epsilon < math.inf and 0 <= loss.delta < 1):
-            raise OurBug(f"a private release with ε = {loss.epsilon}, δ = {loss.delta}")
+        if private and not (basic_sums([loss])[0] < math.inf and loss.delta < 1):
+            raise OurBug(f"this is no private release: {loss}")
         self._check(_name(population), loss, private)
 
     def cap(self, population: str, epsilon: float, delta: float) -> str | None:
@@ -217,7 +207,7 @@ class Ledger:
         losses = [entry.loss for entry in entries if entry.private]
         basic_epsilon, basic_delta = basic_sums(losses)
         if delta is None:
-            delta = cap.delta if cap else basic_delta
+            delta = cap.delta if cap else min(basic_delta, 1.0)
         if void := len(entries) - len(losses):
             return Spent(math.inf, delta, math.inf, basic_delta, len(entries), void)
         return Spent(compose(losses, delta), delta, basic_epsilon, basic_delta, len(entries), 0)
@@ -238,25 +228,32 @@ class Ledger:
             tables = {table: self._rows(f"SELECT * FROM {table} ORDER BY id") for table in TABLES}
         for row in tables["entries"]:
             row |= {key: json.loads(row[key], parse_constant=str) for key in ("loss", "parameters")}
+            row["private"] = bool(row["private"])
         return {"format": "hubbub-ledger", "version": VERSION, "exported": _now()} | tables
 
     # -------------------------------------------------------------- inside
 
     def _open(self) -> None:
-        version = self._rows("SELECT value FROM meta WHERE key = 'version' ORDER BY id DESC LIMIT 1")[0]["value"]
-        if version != str(VERSION):
+        """Refuse what is not an intact ledger of this version, before anything is written."""
+        names = {row["name"] for row in self._rows("SELECT name FROM sqlite_master")}
+        if self._rows("PRAGMA application_id")[0]["application_id"] != MARK or "meta" not in names:
+            raise LedgerError(f"{self.path} is not a ledger; it was left as it is.", next=ELSEWHERE)
+        version = [row["value"] for row in self._rows("SELECT value FROM meta WHERE key = 'version' ORDER BY id")][-1:]
+        if version != [str(VERSION)]:
             raise LedgerError(
-                f"The ledger {self.path} was written by another version of hubbub.",
-                given=f"ledger version {version}",
+                f"The ledger {self.path} was written by another version of hubbub; it was left as it is.",
+                given=f"ledger version {', '.join(version) or 'unknown'}",
                 allowed=f"version {VERSION}",
-                next="use the hubbub that wrote it, or a newer one; the file was left as it is",
+                next="use the hubbub that wrote it, or a newer one",
             )
-        if self._rows("PRAGMA quick_check(1)")[0]["quick_check"] != "ok":
+        whole = {f"{table}{rest}" for table in TABLES for rest in ("", "_update", "_delete", "_replace")} <= names
+        if not whole or self._rows("PRAGMA quick_check(1)")[0]["quick_check"] != "ok":
             raise _damaged(self.path)
         self._db.execute("PRAGMA synchronous = EXTRA")  # FULL, and the end of a rollback journal is durable too
         self._db.execute("PRAGMA fullfsync = ON")
-        with suppress(sqlite3.OperationalError):  # read-only, or others are at work: the mode stays as it is
-            self._db.execute(f"PRAGMA journal_mode = {'WAL' if sqlite3.sqlite_version_info >= SAFE_WAL else 'DELETE'}")
+        if sqlite3.sqlite_version_info < SAFE_WAL:
+            with suppress(sqlite3.OperationalError):  # read-only, or others are at work: it stays as it is
+                self._db.execute("PRAGMA journal_mode = DELETE")
 
     def _check(self, population: str, loss: Loss, private: bool) -> None:
         """Raise OverBudget unless the release fits. A NOT PRIVATE one is the owner's choice, cap or no cap."""
@@ -265,15 +262,15 @@ class Ledger:
             return
         entries = self.entries(population)
         losses = [entry.loss for entry in entries]
-        allowed = f"ε = {number(cap.epsilon)} at δ = {number(cap.delta)} for all releases together"
+        allowed = f"ε = {number(cap.epsilon)} at δ = {number(cap.delta)} for all releases together; "
         if void := [entry for entry in entries if not entry.private]:
-            allowed += f"; entry {void[0].id} of {void[0].time[:10]} is NOT PRIVATE, so the total is infinite already"
-            next = "nothing brings the guarantee back to these users; no cap can hold for this population"
-        elif fits([*losses, loss], cap.epsilon, cap.delta):
+            allowed += f"entry {void[0].id} of {void[0].time[:10]} is NOT PRIVATE, so the total is infinite already"
+            next = "nothing brings the guarantee back to these users: no cap can hold for this population"
+        elif cap.allows([*losses, loss]):
             return
         else:
             spent, total = compose(losses, cap.delta), compose([*losses, loss], cap.delta)
-            allowed += f"; spent so far: ε = {number(spent)} in {len(losses)} releases; "
+            allowed += f"spent so far: ε = {number(spent)} in {len(losses)} releases; "
             allowed += f"left: ε = {number(max(0.0, cap.epsilon - spent))}; with this release: ε = {number(total)}"
             next = f"ask for less, or raise the cap: hubbub ledger cap {population} --epsilon E --delta D"
         raise OverBudget(
@@ -293,7 +290,7 @@ class Ledger:
     def _decoded(self, row: dict[str, Any]) -> dict[str, Any]:
         try:
             loss, parameters = read_loss(json.loads(row["loss"])), json.loads(row["parameters"], parse_constant=str)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, ArithmeticError) as error:
             raise _damaged(self.path) from error
         return row | {"loss": loss, "parameters": parameters, "private": bool(row["private"])}
 
@@ -327,8 +324,10 @@ def default_path() -> Path:
     """HUBBUB_LEDGER, else one file in the user's data directory."""
     if given := os.environ.get("HUBBUB_LEDGER"):
         return Path(given)
-    home = "~/Library/Application Support" if sys.platform == "darwin" else "~/.local/share"
-    return Path(os.environ.get("XDG_DATA_HOME") or home).expanduser() / "hubbub" / "ledger.sqlite"
+    data = Path(os.environ.get("XDG_DATA_HOME", ""))
+    if not data.is_absolute():  # as its specification asks; a relative one would be a new budget in every folder
+        data = Path("~/Library/Application Support" if sys.platform == "darwin" else "~/.local/share")
+    return data / "hubbub" / "ledger.sqlite"
 
 
 def _create(path: Path) -> bool:
@@ -340,26 +339,14 @@ def _create(path: Path) -> bool:
         with closing(sqlite3.connect(draft, isolation_level=None)) as db:
             first = f"INSERT INTO meta (time, key, value) VALUES ('{_now()}', 'version', '{VERSION}');"
             db.executescript(f"PRAGMA application_id = {MARK}; BEGIN; {SCHEMA} {first} COMMIT;")
+            if sqlite3.sqlite_version_info >= SAFE_WAL:
+                db.execute("PRAGMA journal_mode = WAL")
         os.link(draft, path)
     except FileExistsError:  # another process was first
         return False
     finally:
         draft.unlink()
     return True
-
-
-def _identify(path: Path) -> None:
-    """Refuse what is not a ledger by its first bytes: SQLite itself would repair, or fill, what it opens."""
-    if not path.is_file():
-        raise LedgerError(f"The ledger {path} is not a file.", next="give a file: --ledger FILE or HUBBUB_LEDGER")
-    with path.open("rb") as file:
-        head = file.read(100)
-    if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
-        raise _damaged(path)
-    if int.from_bytes(head[68:72]) != MARK:
-        raise LedgerError(
-            f"{path} is a database, but not a ledger of hubbub's.", next="give another file; this one was left as it is"
-        )
 
 
 def _now() -> str:
@@ -369,41 +356,41 @@ def _now() -> str:
 def _name(name: str) -> str:
     """A population or data set as its owner calls it; a stray blank must not open a new budget."""
     if not name or name != name.strip() or not name.isprintable():
-        raise ParameterError(
-            "A population or data set needs a name.", given=repr(name), allowed="printable text, no blanks around"
-        )
+        allowed = "printable text without blanks around it"
+        raise ParameterError("A population or data set needs a name.", given=repr(name), allowed=allowed)
     return name
 
 
-def _damaged(path: Path) -> LedgerError:
-    return LedgerError(
-        f"{path} is damaged, or no ledger.",
-        next="restore it from a copy, or name another file with --ledger; this one was left as it is",
-    )
+# ------------------------------------------------------------------ what can go wrong with it
 
-
+ELSEWHERE = "name another file with --ledger or HUBBUB_LEDGER"
 TROUBLE = {
-    "SQLITE_BUSY": ("is in use by another process", f"wait for it; we waited {WAIT_SECONDS:.0f} seconds"),
-    "SQLITE_FULL": ("cannot grow: the disk is full", "make room and run again; nothing was drawn"),
-    "SQLITE_IOERR": ("cannot be read or written", "check the disk and its space, and run again"),
-    "SQLITE_READONLY": ("is read-only", "make the file and its folder writable, or name another with --ledger"),
-    "SQLITE_CANTOPEN": ("cannot be opened", "make the file and its folder writable, or name another with --ledger"),
+    "SQLITE_BUSY": ("is in use by another process", "let it finish, and run again"),
+    "SQLITE_FULL": ("cannot grow", "make room on the disk, and run again"),
+    "SQLITE_IOERR": ("cannot be read or written", "check the disk and the room on it, and run again"),
+    "SQLITE_READONLY": ("is read-only", f"make the file and its folder writable, or {ELSEWHERE}"),
+    "SQLITE_CANTOPEN": ("cannot be opened", f"make the file and its folder writable, or {ELSEWHERE}"),
+    "SQLITE_CORRUPT": ("is damaged; it was left as it is", f"restore it from a copy, or {ELSEWHERE}"),
+    "SQLITE_NOTADB": ("is damaged or something else; it was left as it is", f"restore it from a copy, or {ELSEWHERE}"),
 }
+
+
+def _damaged(path: Path) -> LedgerError:
+    what, next = TROUBLE["SQLITE_CORRUPT"]
+    return LedgerError(f"The ledger {path} {what}.", next=next)
 
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Turn what the file system and SQLite say into one message."""
+    """Say in the user's words what the file system or SQLite refused. What was not written is not spent."""
     try:
         yield
     except OSError as error:
-        next = "make the folder readable and writable, or name another file with --ledger or HUBBUB_LEDGER"
+        next = f"make its folder readable and writable, or {ELSEWHERE}"
         raise LedgerError(f"The ledger {path} cannot be opened.", given=error, next=next) from error
     except sqlite3.Error as error:
-        name = getattr(error, "sqlite_errorname", None)
-        if name is None or name.startswith(("SQLITE_CONSTRAINT", "SQLITE_MISUSE", "SQLITE_ERROR")):
-            raise OurBug(f"ledger: {error}") from error
+        name = getattr(error, "sqlite_errorname", "")
         for prefix, (what, next) in TROUBLE.items():
             if name.startswith(prefix):
                 raise LedgerError(f"The ledger {path} {what}.", given=error, next=next) from error
-        raise _damaged(path) from error
+        raise OurBug(f"ledger {path}: {error}") from error

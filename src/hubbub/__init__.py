@@ -1,0 +1,71 @@
+"""hubbub publishes search logs: the crowd can be heard, nobody can be picked out.
+
+The map, in the order the data flows:
+
+    ingest      bytes of a log → cleaned records, rejected lines kept aside
+    log         SearchLog: the one table every stage reads, and the engine it lives in
+    engines     where tables live: DuckDB
+    steps       keys, bounding one user, counting: SQL written once
+    mechanisms  one file each: parameters, what is claimed, what is proven, measure and perturb
+    noise       the only code that draws randomness for a release
+    account     what each noisy step costs; compose adds releases up; ledger is the budget book
+    release     runs one mechanism once, top to bottom; folder writes it whole or not at all
+    card        the privacy card: made, checked again, turned into a registry entry
+    report      the pages people read
+    audit       tries to refute the guarantees of the installed code
+    testing     contracts that others can run on their own readers, mechanisms and engines
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hubbub.audit import audit
+    from hubbub.guarantee import Claim, Guarantee, Neighbours, Unit
+    from hubbub.log import Period, SearchLog, read_log
+    from hubbub.mechanisms import Korolova
+    from hubbub.release import Release, release
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Claim": "hubbub.guarantee",
+    "Guarantee": "hubbub.guarantee",
+    "Korolova": "hubbub.mechanisms",
+    "Neighbours": "hubbub.guarantee",
+    "Period": "hubbub.log",
+    "Release": "hubbub.release",
+    "SearchLog": "hubbub.log",
+    "Unit": "hubbub.guarantee",
+    "audit": "hubbub.audit",
+    "read_log": "hubbub.log",
+    "release": "hubbub.release",
+}
+
+__all__ = [
+    "Claim",
+    "Guarantee",
+    "Korolova",
+    "Neighbours",
+    "Period",
+    "Release",
+    "SearchLog",
+    "Unit",
+    "audit",
+    "read_log",
+    "release",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: `import hubbub` costs nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'hubbub' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

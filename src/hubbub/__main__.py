@@ -1,0 +1,5 @@
+"""`python -m hubbub` is the command `hubbub`."""
+
+from hubbub.cli import main
+
+main()

@@ -1,0 +1,94 @@
+"""Three protocols: what is tested, on which neighbouring logs, and by which property."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import pyarrow as pa
+
+from hubbub.log import SearchLog
+from hubbub.mechanisms.base import Mechanism, Tables
+from hubbub.noise import NoiseSource
+from hubbub.release import sort_rows
+from hubbub.steps.count import Counts
+
+Event = tuple[str, int | None, str, str | None]
+"""One row of a tiny log: user, time, query, url."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A mechanism as it runs: the three functions an audit calls, replaceable one by one by a mutant.
+
+    What is promised stays the mechanism's own, so a mutant breaks its promise.
+    """
+
+    mechanism: Mechanism
+    measure: Callable[[SearchLog, bytes], dict[str, Counts]]
+    perturb: Callable[[Mapping[str, Counts], NoiseSource], Tables]
+    arrange: Callable[[pa.Table], pa.Table] = sort_rows
+
+    @staticmethod
+    def of(mechanism: Mechanism) -> Subject:
+        """The installed mechanism itself."""
+        return Subject(mechanism, mechanism.measure, mechanism.perturb)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two neighbouring logs: `larger` is `smaller` with one more user."""
+
+    name: str
+    smaller: tuple[Event, ...]
+    larger: tuple[Event, ...]
+    enumerable: bool = True
+    """Few enough keys to enumerate every run."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one check found. "not refuted" is the best a check can say."""
+
+    mechanism: str
+    variant: str
+    check: str
+    against: str
+    bound: float
+    observed: float
+    power: float
+    verdict: str
+    detail: str = field(default="", compare=False)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the check found a violation."""
+        return self.verdict == "refuted"
+
+    def record(self) -> dict[str, object]:
+        """The row as the command prints it."""
+        return {k: v for k, v in self.__dict__.items() if k != "detail"} | {"detail": self.detail}
+
+
+class Neighbouring(Protocol):
+    """Makes neighbouring logs that are bad for a mechanism with these parameters."""
+
+    def __call__(self, mechanism: Mechanism) -> Iterable[Pair]:
+        """The pairs."""
+        ...
+
+
+class Tester(Protocol):
+    """Tests one property of a subject on one pair of neighbouring logs."""
+
+    def __call__(self, subject: Subject, pair: Pair) -> Iterable[Row]:
+        """The rows of what was found."""
+        ...
+
+
+def row(subject: Subject, check: str, against: str, bound: float, observed: float, power: float, detail: str = "") -> Row:
+    """A row, refuted if what was observed exceeds the bound by more than rounding."""
+    verdict = "refuted" if observed > bound * (1 + 1e-9) + 1e-15 else "not refuted"
+    mechanism = subject.mechanism
+    return Row(mechanism.name, mechanism.variant, check, against, bound, observed, power, verdict, detail)

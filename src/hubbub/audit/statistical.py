@@ -1,0 +1,153 @@
+"""Statistical audits: N independent runs in one call, by N copies of a tiny log.
+
+The best event is searched on one half of the runs and tested on the other, with Clopper–Pearson
+bounds; `power` is the smallest excess over δ that this number of runs would have shown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hubbub.audit.protocols import Pair, Row, Subject, row
+from hubbub.audit.tiny import Measured, measured
+from hubbub.noise import SecureNoise
+from hubbub.steps.count import Counts
+
+LEVEL = 1e-6
+"""One-sided error of each bound: a sound mechanism is refuted by chance at most twice this often per row."""
+ABSENT = np.iinfo(np.int64).min
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Values of N runs: one array per (table, key), ABSENT where the key was not released."""
+
+    values: dict[tuple[str, ...], npt.NDArray[np.int64]]
+    runs: int
+
+    def part(self, chosen: slice) -> Sample:
+        """Some of the runs."""
+        values = {key: v[chosen] for key, v in self.values.items()}
+        return Sample(values, len(range(*chosen.indices(self.runs))))
+
+    def of(self, key: tuple[str, ...]) -> npt.NDArray[np.int64]:
+        """The values of a key, ABSENT in every run if the log does not hold it."""
+        return self.values.get(key, np.full(self.runs, ABSENT))
+
+
+def sample(subject: Subject, log: Measured, runs: int) -> Sample:
+    """N runs of `perturb` in one call: keys of copy r have ids from r times the number of keys."""
+    tiled = {}
+    for table, counted in log.counts.items():
+        n = np.tile(counted.n, runs)
+        parent = None
+        if counted.parent is not None:
+            offset = np.repeat(np.arange(runs) * log.counts["queries"].n.size, counted.n.size)
+            parent = np.tile(counted.parent, runs) + offset
+        tiled[table] = Counts(n, parent=parent)
+    released = subject.perturb(tiled, SecureNoise())
+    values = {}
+    for table, out in released.items():
+        size = len(log.keys[table])
+        grid = np.full(runs * size, ABSENT)
+        grid[out.ids] = out.values
+        for i, key in enumerate(log.keys[table]):
+            values[(table, *key)] = grid.reshape(runs, size)[:, i]
+    return Sample(values, runs)
+
+
+Test = Callable[[Sample], Flags]
+
+
+def events(one: Sample, other: Sample) -> dict[str, Test]:
+    """Events worth trying: a key shows, all show, none shows, a value is high, two values agree."""
+    keys = sorted(set(one.values) | set(other.values))
+    tests: dict[str, Test] = {}
+
+    def everywhere(use: Callable[[list[Flags]], Flags], chosen: list[tuple[str, ...]]) -> Test:
+        return lambda s: use([s.of(k) != ABSENT for k in chosen])
+
+    for key in keys:
+        tests[f"{key} shows"] = lambda s, k=key: s.of(k) != ABSENT  # type: ignore[misc]
+        tests[f"{key} is absent"] = lambda s, k=key: s.of(k) == ABSENT  # type: ignore[misc]
+        shown = np.concatenate([x.of(key)[x.of(key) != ABSENT] for x in (one, other)])
+        for cut in np.unique(np.quantile(shown, [0.1, 0.5, 0.9], method="lower")) if shown.size else []:
+            tests[f"{key} >= {cut}"] = lambda s, k=key, c=cut: s.of(k) >= c  # type: ignore[misc]
+    tests["all show"] = everywhere(lambda f: np.logical_and.reduce(f), keys)
+    tests["none shows"] = everywhere(lambda f: ~np.logical_or.reduce(f), keys)
+    new = [k for k in keys if k not in one.values or k not in other.values]
+    if new:
+        tests["a new key shows"] = everywhere(lambda f: np.logical_or.reduce(f), new)
+    for i, first in enumerate(keys):
+        for second in keys[i + 1 :]:
+            for gap in (-1, 0, 1):
+                tests[f"{first} - {second} = {gap}"] = lambda s, a=first, b=second, g=gap: (  # type: ignore[misc]
+                    (s.of(a) != ABSENT) & (s.of(b) != ABSENT) & (s.of(a) - s.of(b) == g)
+                )
+    return tests
+
+
+def lower(hits: int, runs: int) -> float:
+    """Clopper–Pearson lower bound of a probability."""
+    from scipy.stats import beta
+
+    return 0.0 if hits == 0 else float(beta.ppf(LEVEL, hits, runs - hits + 1))
+
+
+def upper(hits: int, runs: int) -> float:
+    """Clopper–Pearson upper bound of a probability."""
+    from scipy.stats import beta
+
+    return 1.0 if hits == runs else float(beta.ppf(1 - LEVEL, hits + 1, runs - hits))
+
+
+def sampled(runs: int) -> Callable[[Subject, Pair], Iterable[Row]]:
+    """A tester with this many runs per log."""
+
+    def test(subject: Subject, pair: Pair) -> Iterable[Row]:
+        small = sample(subject, measured(subject, pair.smaller), runs)
+        large = sample(subject, measured(subject, pair.larger), runs)
+        half = runs // 2
+        search, held = slice(0, half), slice(half, runs)
+        loss = subject.mechanism.loss()
+        factor = math.exp(loss.epsilon)
+        tests = events(small, large)
+        best, direction, gain = "", (small, large), -math.inf
+        for name, event in tests.items():
+            for p, q in ((small, large), (large, small)):
+                excess = float(event(p.part(search)).mean()) - factor * float(event(q.part(search)).mean())
+                if excess > gain:
+                    best, direction, gain = name, (p, q), excess
+        p, q = (s.part(held) for s in direction)
+        hits_p, hits_q = int(tests[best](p).sum()), int(tests[best](q).sum())
+        seen = lower(hits_p, p.runs) - factor * upper(hits_q, q.runs)
+        yield row(
+            subject,
+            f"sampled δ(ε): {pair.name}",
+            "proven",
+            loss.delta,
+            max(0.0, seen),
+            smallest_visible(loss.delta, factor, half),
+            f"event: {best}; {hits_p} and {hits_q} of {half} runs",
+        )
+
+    return test
+
+
+def smallest_visible(delta: float, factor: float, runs: int) -> float:
+    """The smallest excess over δ that a test of this size would have refuted, for an event the other log never shows."""
+    margin = factor * upper(0, runs)
+    low, high = delta, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        if lower(math.floor(middle * runs), runs) - margin > delta:
+            high = middle
+        else:
+            low = middle
+    return high - delta

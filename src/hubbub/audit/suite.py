@@ -1,0 +1,94 @@
+"""Which subjects are audited, by which tests, and the mutants that the same tests must catch.
+
+Parameters are scaled down so that a violation is visible: no audit can see a δ of 1e-7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from hubbub.audit.counts import noise_source, row_order, sensitivity
+from hubbub.audit.exact import divergence, threshold_law
+from hubbub.audit.mutants import MUTANTS
+from hubbub.audit.neighbours import threshold_pairs
+from hubbub.audit.protocols import Row, Subject, Tester
+from hubbub.audit.statistical import sampled
+from hubbub.errors import ParameterError
+from hubbub.mechanisms import Mechanism, build, mechanisms
+
+QUICK_RUNS, RUNS = 40_000, 400_000
+
+SUBJECTS: dict[str, Callable[[], list[Mechanism]]] = {
+    "korolova": lambda: [
+        build("korolova", {"d": 1, "b": 1, "K": 3}),
+        build("korolova", {"d": 2, "b": 1, "K": 3}),
+        build("korolova", {"d": 2, "b": "3/2", "K": 3, "keep": "random"}),
+        build("korolova", {"d": 1, "d_c": 1, "b": 1, "K": 3, "b_c": 1, "K_c": 3}, tables=["queries", "clicks"]),
+        build("korolova", {"d": 2, "b": 1, "K": 4, "b_q": 1}, variant="published"),
+        build("korolova", {"d": 1, "b": 1, "K": 4, "b_q": 1}, variant="published"),
+    ],
+}
+
+
+def tests(subject: Subject, runs: int) -> Iterator[Row]:
+    """Every test of one subject, the cheap ones first."""
+    pairs = list(threshold_pairs(subject.mechanism))
+    on_pairs: tuple[tuple[Tester, bool], ...] = (
+        (sensitivity, False),
+        (noise_source, False),
+        (row_order, False),
+        (divergence, True),
+        (sampled(runs), True),
+    )
+    yield from threshold_law(subject)
+    for test, small in on_pairs:
+        for pair in pairs:
+            if not small or len({(q, u) for _, _, q, u in pair.larger}) <= 4:
+                yield from test(subject, pair)
+
+
+def audit(mechanism: str | None = None, *, quick: bool = False, say: Callable[[str], None] = lambda _: None) -> list[Row]:
+    """Audit the installed code of one mechanism, or of all."""
+    rows: list[Row] = []
+    for subject in _subjects(mechanism):
+        say(f"{subject.mechanism.name} {subject.mechanism.variant} {describe(subject.mechanism)}")
+        rows += tests(subject, QUICK_RUNS if quick else RUNS)
+    return rows
+
+
+def mutants(mechanism: str | None = None, *, say: Callable[[str], None] = lambda _: None) -> list[dict[str, str]]:
+    """Run the audit on broken versions; each must be caught by some test of some subject."""
+    found = []
+    for name in _names(mechanism):
+        subjects = SUBJECTS[name]()
+        for mutant in MUTANTS:
+            say(f"{name}: {mutant.name}")
+            caught = next(_caught(mutant.make, subjects), "")
+            found.append(
+                {"mutant": mutant.name, "of": name, "verdict": "caught" if caught else "missed", "by": caught}
+            )
+    return found
+
+
+def _caught(make: Callable[[Mechanism], Subject], subjects: Iterable[Mechanism]) -> Iterator[str]:
+    for mechanism in subjects:
+        for row in tests(make(mechanism), QUICK_RUNS):
+            if row.refuted:
+                yield f"{row.check} ({mechanism.variant})"
+
+
+def describe(mechanism: Mechanism) -> str:
+    """A mechanism's parameters in one line."""
+    return ", ".join(f"{k} = {v}" for k, v in mechanism.settings.items())
+
+
+def _names(mechanism: str | None) -> list[str]:
+    if mechanism is not None and mechanism not in mechanisms():
+        raise ParameterError("There is no such mechanism.", given=mechanism, allowed=", ".join(mechanisms()))
+    return [n for n in mechanisms() if mechanism in (None, n)]
+
+
+def _subjects(mechanism: str | None) -> Iterator[Subject]:
+    for name in _names(mechanism):
+        for subject in SUBJECTS[name]():
+            yield Subject.of(subject)

@@ -1,0 +1,65 @@
+"""Tiny logs in a real engine: an audit measures them with the very code a release runs."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hubbub.audit.protocols import Event, Subject
+from hubbub.engines.duckdb import DuckDB
+from hubbub.ingest import SCHEMA, Ingested
+from hubbub.log import SearchLog
+from hubbub.steps.count import Counts
+
+SECRET = bytes(range(16))
+
+
+@contextmanager
+def tiny_log(events: Iterable[Event]) -> Iterator[SearchLog]:
+    """A SearchLog holding just these rows."""
+    rows = [{"user": u, "time": t, "query": q, "rank": 1 if url else None, "url": url} for u, t, q, url in events]
+    with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as folder:
+        path = Path(folder) / "log.parquet"
+        pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), path)
+        ingested = Ingested(
+            log=path,
+            rejects=path,
+            read=len(rows),
+            kept=len(rows),
+            rejected=0,
+            reasons={},
+            format="table",
+            columns={"user": "user"},
+        )
+        with SearchLog(DuckDB(Path(folder), threads=1), ingested, Path(folder)) as log:
+            yield log
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Exact counts of a tiny log, and the text of every key by its id."""
+
+    counts: Mapping[str, Counts]
+    keys: Mapping[str, list[tuple[str, ...]]]
+
+    def by_key(self, table: str) -> dict[tuple[str, ...], int]:
+        """Counts by the text of the key."""
+        return dict(zip(self.keys[table], self.counts[table].n.tolist(), strict=True))
+
+
+def measured(subject: Subject, events: Iterable[Event]) -> Measured:
+    """Measure a tiny log with the subject's own code."""
+    with tiny_log(events) as log:
+        counts = subject.measure(log, SECRET)
+        keys = {}
+        for table, counted in counts.items():
+            kind = subject.mechanism.offers[table]
+            rows = log.engine.fetch(f"SELECT {kind.list()} FROM {counted.keys} ORDER BY kid")
+            keys[table] = [tuple(r[c] for c in kind.columns) for r in rows.to_pylist()]
+    return Measured(counts, keys)

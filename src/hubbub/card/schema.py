@@ -1,0 +1,276 @@
+"""The shape of `card.json`. Unknown or missing fields are errors: a card that cannot be read is no card."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+VERSION = "1.0"
+NOT_STATED = "not stated"
+STAMP = "NOT PRIVATE"
+
+
+class Part(BaseModel):
+    """Base of every part of a card: closed and frozen."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class File(Part):
+    """One file of `public/`, with its hash."""
+
+    path: str
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    rows: int | None = None
+    columns: list[str] | None = None
+
+
+class Period(Part):
+    """The owner's statement of the days covered."""
+
+    first: str = Field(alias="from")
+    to: str
+    per: str = "whole-period"
+
+
+class ReleasePart(Part):
+    """What was released, in the owner's words."""
+
+    id: str
+    title: str
+    curator: list[str]
+    intended_use: str
+    region: str
+    published: str
+    contains: list[str]
+    files: list[File]
+    licence: str
+    contact: str
+    period_stated_by_owner: Period | None
+
+
+class Claimed(Part):
+    """What the paper says."""
+
+    by: str
+    epsilon: float | None
+    delta: float | None
+    holds: bool
+    why: str = ""
+
+
+class MechanismPart(Part):
+    """Which mechanism ran, with the raw parameters that rebuild it."""
+
+    name: str
+    variant: str
+    tables: list[str]
+    parameters: dict[str, str]
+    public_lists: list[dict[str, str]]
+    private: bool
+    stamp: Literal["NOT PRIVATE"] | None
+    claimed: Claimed
+    scope: str
+
+
+class AlsoHolds(Part):
+    """Another definition the release satisfies."""
+
+    definition: str
+    epsilon: float | None = None
+    delta: float | None = None
+    neighbouring: str | None = None
+    how: str
+
+
+class DeltaVsUsers(Part):
+    """δ beside the number of users the owner declared."""
+
+    users_public_or_noisy: int
+    source: str
+    delta_times_users: float
+
+
+class ClaimPart(Part):
+    """The headline: what is proven."""
+
+    sentence: str
+    definition: str
+    epsilon: float | None
+    delta: float | None
+    rho: float | None = None
+    also_holds_as: list[AlsoHolds]
+    delta_vs_users: DeltaVsUsers | None
+    model: str = "central"
+    interactive: bool = False
+    conditions: list[str]
+
+
+class UnitPart(Part):
+    """Who is protected, and who is not."""
+
+    name: str
+    column: str
+    means: str
+    neighbouring: str
+    not_protected: list[str]
+
+
+class BoundPart(Part):
+    """One limit on a user's contribution."""
+
+    stage: str
+    norm: str
+    limit: int
+    how: str
+    enforced_by: str = "hubbub"
+
+
+class Sensitivity(Part):
+    """How far one user moves a step's counts."""
+
+    l0: int
+    l1: int
+    linf: int
+
+
+class StepPart(Part):
+    """One round of noise; ε and δ follow from the rest."""
+
+    name: str
+    mechanism: str
+    noise: str
+    scale: str
+    threshold: int | None
+    keeps: str
+    sensitivity: Sensitivity
+    epsilon: float
+    delta: float
+    domain: str
+    proof: str
+    composes: str
+
+
+class LedgerPart(Part):
+    """Where the release stands in the owner's budget book."""
+
+    population: str
+    dataset: str
+    entry: int
+    epsilon_before: float | None
+    epsilon_after: float | None
+    cap_epsilon: float | None
+    cap_delta: float | None
+
+
+class Accounting(Part):
+    """How the steps add up, and what came before."""
+
+    method: str
+    library: str
+    total_epsilon: float | None
+    total_delta: float | None
+    ledger: LedgerPart
+    earlier_releases: list[str]
+    planned_releases: str
+
+
+class Choice(Part):
+    """A choice that may have depended on the data."""
+
+    choice: str
+    informed_by: Literal["public", "noisy", "raw"]
+    note: str
+
+
+class Unprotected(Part):
+    """A fact outside the guarantee."""
+
+    what: str
+    why: str
+
+
+class Randomness(Part):
+    """Where the noise comes from."""
+
+    source: str
+    sampler: str
+    seeded: bool
+
+
+class Implementation(Part):
+    """What ran."""
+
+    software: str
+    python: str
+    libraries: dict[str, str]
+    randomness: Randomness
+    floating_point: str
+    side_channels: str
+    raw_data: dict[str, str]
+
+
+class Checks(Part):
+    """How to check the claim; results of audits on made-up logs only."""
+
+    audit: list[dict[str, object]]
+    how: list[str]
+    reviewed_by: list[str]
+
+
+class Accuracy(Part):
+    """What the noise does to the numbers, from the noise distribution alone."""
+
+    published_from: str
+    per_row: dict[str, str]
+    expect_missing: str
+    spurious_rows: str
+    how_to_use: str
+
+
+class Hazard(Part):
+    """A known way to get this wrong, and our answer."""
+
+    id: str
+    answer: str
+
+
+class Card(Part):
+    """The whole card; `integrity` is the hash of everything else in it."""
+
+    card_version: str
+    release: ReleasePart
+    mechanism: MechanismPart
+    claim: ClaimPart
+    unit: UnitPart
+    bounding: list[BoundPart]
+    steps: list[StepPart]
+    accounting: Accounting
+    data_dependent_choices: list[Choice]
+    unprotected: list[Unprotected]
+    post_processing: list[str]
+    implementation: Implementation
+    checks: Checks
+    accuracy: Accuracy
+    hazards: list[Hazard]
+    integrity: str
+
+    def document(self) -> dict[str, object]:
+        """The card as plain data, in its written order."""
+        return self.model_dump(mode="json", by_alias=True)
+
+
+def integrity(document: dict[str, object]) -> str:
+    """Hash of a card's content: any edit after the release shows."""
+    content = {k: v for k, v in document.items() if k != "integrity"}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def sha256_of(path: object) -> str:
+    """Hash of a file."""
+    with open(str(path), "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

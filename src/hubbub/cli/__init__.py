@@ -1,0 +1,44 @@
+"""The command `hubbub`: one file per command, heavy imports inside the commands.
+
+Exit codes: 0 done; 1 a check failed; 2 the user's mistake or a refusal; 3 our bug.
+"""
+
+from __future__ import annotations
+
+import typer
+
+from hubbub.cli.audit import audit
+from hubbub.cli.card import card
+from hubbub.cli.demo import demo
+from hubbub.cli.ledger import ledger
+from hubbub.cli.release import release
+
+app = typer.Typer(
+    name="hubbub",
+    help="Publish a search log: hear the crowd, pick out nobody.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(demo)
+app.command()(release)
+app.command()(card)
+app.add_typer(ledger, name="ledger")
+app.command()(audit)
+
+
+@app.callback(invoke_without_command=True)
+def version(show: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True)) -> None:
+    """Publish a search log: hear the crowd, pick out nobody."""
+    if show:
+        import hubbub
+
+        typer.echo(f"hubbub {hubbub.__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

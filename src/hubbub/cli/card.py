@@ -1,0 +1,83 @@
+"""`hubbub card`: read a release's card, check it again, or write a registry entry from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hubbub.cli.shared import Json, Quiet, Terminal, Verbose, command
+from hubbub.errors import CheckFailed, InputError
+
+
+@command
+def card(
+    release: Annotated[str, typer.Argument(help="A release folder, or its card.json.", metavar="RELEASE")],
+    check: Annotated[bool, typer.Option("--check", help="Recompute ε, δ and every hash; exit 1 if one differs.")] = False,
+    registry: Annotated[
+        str | None, typer.Option(help="Write an entry for the DP Deployments Registry.", metavar="FILE")
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Show what a release claims, and check it without the log.
+
+    Example: hubbub card release --check
+    """
+    from pydantic import ValidationError
+
+    from hubbub.card.check import check as check_card
+    from hubbub.card.check import load
+    from hubbub.card.registry import registry_entry, to_yaml
+    from hubbub.card.schema import Card
+    from hubbub.folder import disk_errors
+    from hubbub.guarantee import number
+
+    terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
+    document = load(release)
+    findings = check_card(release) if check else []
+    broken = [f for f in findings if not f.holds]
+    for finding in findings:
+        terminal.say(f"{'ok    ' if finding.holds else 'BROKEN'} {finding.what}" + ("" if finding.holds else f": {finding.seen}"))
+    try:
+        parsed = Card.model_validate(document)
+    except ValidationError as error:
+        if not broken:
+            first = error.errors()[0]
+            raise InputError("The card is not valid.", given=f"{first['loc']}: {first['msg']}") from error
+        parsed = None
+    if registry is not None and parsed is not None and not broken:
+        with disk_errors(Path(registry)):
+            Path(registry).write_text(to_yaml(registry_entry(parsed)), encoding="utf-8")
+        terminal.say(f"Wrote {registry}.")
+    if parsed is not None and not check and registry is None:
+        terminal.say(parsed.claim.sentence)
+        terminal.say(f"  mechanism  {parsed.mechanism.name} ({parsed.mechanism.variant})")
+        terminal.say(f"  claimed    ε = {_n(parsed.mechanism.claimed.epsilon)}, δ = {_n(parsed.mechanism.claimed.delta)}")
+        terminal.say(f"  proven     ε = {_n(parsed.claim.epsilon)}, δ = {_n(parsed.claim.delta)}")
+        for file in parsed.release.files:
+            if file.rows is not None:
+                terminal.say(f"  {file.path:24} {file.rows} rows")
+    if check:
+        epsilon = None if parsed is None else parsed.claim.epsilon
+        terminal.document(
+            {
+                "holds": not broken,
+                "epsilon": epsilon,
+                "findings": [{"what": f.what, "holds": f.holds, "seen": f.seen} for f in findings],
+            }
+        )
+    else:
+        terminal.document(document)
+    if broken:
+        raise CheckFailed(f"{len(broken)} of {len(findings)} checks did not hold for {release}.")
+    if check:
+        terminal.say(f"All {len(findings)} checks hold: ε = {number(parsed.claim.epsilon) if parsed and parsed.claim.epsilon else 'none'}.")
+
+
+def _n(x: float | None) -> str:
+    from hubbub.guarantee import number
+
+    return "none" if x is None else number(x)

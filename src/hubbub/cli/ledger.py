@@ -1,0 +1,124 @@
+"""`hubbub ledger`: what has been spent, and the cap that must hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hubbub.cli.shared import Json, LedgerFile, Quiet, Terminal, Verbose, command
+
+ledger = typer.Typer(help="The budget book: show, cap, export.", no_args_is_help=True, rich_markup_mode=None)
+
+
+def _path(file: str | None) -> Path | None:
+    return Path(file) if file else None
+
+
+def _finite(x: float) -> float | None:
+    return None if x == float("inf") else x
+
+
+@ledger.command()
+@command
+def show(
+    population: Annotated[str | None, typer.Argument(help="Only this population.")] = None,
+    ledger: LedgerFile = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Every release and the total of each population.
+
+    Example: hubbub ledger show
+    """
+    from hubbub.guarantee import number
+    from hubbub.ledger import Ledger
+
+    terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
+    with Ledger(_path(ledger)) as book:
+        entries = book.entries(population)
+        names = sorted({e.population for e in entries} | ({population} if population else set()))
+        totals = []
+        for name in names:
+            spent, cap = book.spent(name), book.cap_of(name)
+            totals.append(
+                {
+                    "population": name,
+                    "releases": spent.releases,
+                    "epsilon": _finite(spent.epsilon),
+                    "delta": _finite(spent.delta),
+                    "cap_epsilon": None if cap is None else cap.epsilon,
+                    "cap_delta": None if cap is None else cap.delta,
+                }
+            )
+            limit = "no cap" if cap is None else f"cap ε = {number(cap.epsilon)}, δ = {number(cap.delta)}"
+            terminal.say(f"{name}: ε = {number(spent.epsilon)} at δ = {number(spent.delta)} in {spent.releases} release(s), {limit}")
+            for e in entries:
+                if e.population == name:
+                    cost = f"ε = {number(e.loss.epsilon)}, δ = {number(e.loss.delta)}" if e.private else "NOT PRIVATE"
+                    terminal.say(f"  {e.id:4} {e.time}  {e.dataset}  {e.mechanism} ({e.variant})  {cost}  {e.state}")
+        if not names:
+            terminal.say("Nothing has been released.")
+        rows = [
+            {
+                "entry": e.id,
+                "time": e.time,
+                "population": e.population,
+                "dataset": e.dataset,
+                "mechanism": e.mechanism,
+                "variant": e.variant,
+                "epsilon": _finite(e.loss.epsilon) if e.private else None,
+                "delta": e.loss.delta if e.private else None,
+                "private": e.private,
+                "state": e.state,
+            }
+            for e in entries
+        ]
+        terminal.document({"populations": totals, "entries": rows})
+
+
+@ledger.command()
+@command
+def cap(
+    population: Annotated[str, typer.Argument(help="Which population.")],
+    epsilon: Annotated[float, typer.Option(help="The most ε all its releases may spend together.")],
+    delta: Annotated[float, typer.Option(help="At this δ.")],
+    ledger: LedgerFile = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Set the most that all releases of a population may spend together.
+
+    Example: hubbub ledger cap customers --epsilon 4 --delta 1e-5
+    """
+    from hubbub.ledger import Ledger
+
+    terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
+    with Ledger(_path(ledger)) as book:
+        warning = book.cap(population, epsilon, delta)
+    if warning:
+        terminal.warn(warning)
+    terminal.say(f"{population}: cap ε = {epsilon:g}, δ = {delta:g}")
+    terminal.document({"population": population, "cap_epsilon": epsilon, "cap_delta": delta, "warning": warning})
+
+
+@ledger.command()
+@command
+def export(
+    ledger: LedgerFile = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Everything in the ledger as one JSON document.
+
+    Example: hubbub ledger export > ledger.json
+    """
+    from hubbub.ledger import Ledger
+
+    terminal = Terminal(as_json=True, quiet=quiet, verbose=verbose)
+    with Ledger(_path(ledger)) as book:
+        terminal.document(book.export())

@@ -1,0 +1,56 @@
+"""What a step may ask of an engine. Small on purpose: the SQL text is the same on all of them.
+
+The common subset (so that every engine runs the very same text): times are BIGINT epoch seconds,
+NULLS LAST is always written out, no QUALIFY, no arrays, and the user column is called `uid`
+(a bare `user` is the account's name on some engines).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+
+
+class Engine(Protocol):
+    """A place that holds tables and runs SQL over them."""
+
+    name: str
+
+    def scan(self, name: str, parquet: Path) -> None:
+        """Make a Parquet file readable under a name."""
+        ...
+
+    def register(self, name: str, table: pa.Table) -> None:
+        """Make an Arrow table readable under a name."""
+        ...
+
+    def view(self, name: str, sql: str) -> None:
+        """Name a query without running it."""
+        ...
+
+    def save(self, name: str, sql: str) -> None:
+        """Run a query once and keep its rows under a name."""
+        ...
+
+    def number(self, name: str, sql: str, by: Sequence[str], id: str) -> None:
+        """Like `save`, with a column `id` that counts the rows from 0 in the order of `by`.
+
+        The order is part of the contract: ids that follow the text break ties the same way on
+        every engine, and do not depend on who else is in the log.
+        """
+        ...
+
+    def fetch(self, sql: str) -> pa.Table:
+        """The rows of a query. Only ever as large as a list of keys or a release."""
+        ...
+
+    def drop(self, name: str) -> None:
+        """Forget a saved table."""
+        ...
+
+    def close(self) -> None:
+        """Give back memory and temporary files."""
+        ...

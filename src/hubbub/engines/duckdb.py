@@ -1,0 +1,96 @@
+"""The embedded default: DuckDB with a memory limit, spilling to the work folder, and no server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from hubbub.errors import InputError, OutputError, ParameterError
+
+MEMORY = re.compile(r"\d+(\.\d+)?\s*([KMGT]i?B|B)", re.IGNORECASE)
+
+
+class DuckDB:
+    """One in-memory database; what does not fit in `memory` spills into `work`."""
+
+    name = "duckdb"
+
+    def __init__(self, work: Path, *, memory: str = "2GB", threads: int | None = None) -> None:
+        if not MEMORY.fullmatch(memory.strip()):
+            raise ParameterError("The memory limit is not a size.", given=memory, allowed="a size such as 500MB or 2GB")
+        if threads is not None and threads < 1:
+            raise ParameterError("The number of threads must be at least 1.", given=threads)
+        self.connection = duckdb.connect(
+            config={
+                "memory_limit": memory.strip(),
+                "temp_directory": str(work / "spill"),
+                "autoinstall_known_extensions": "false",
+                "autoload_known_extensions": "false",
+                "preserve_insertion_order": "false",
+            }
+        )
+        if threads is not None:
+            self.connection.execute(f"SET threads = {threads}")
+
+    @contextmanager
+    def _plain_errors(self) -> Iterator[None]:
+        """What a user can do something about, in a user's words."""
+        try:
+            yield
+        except duckdb.OutOfMemoryException as error:
+            raise ParameterError(
+                "The engine ran out of the memory it was allowed.",
+                given=str(error).splitlines()[0],
+                next="raise --memory, or give --work a folder with more free space to spill into",
+            ) from error
+        except duckdb.IOException as error:
+            text = str(error)
+            if "No space left" in text or "not enough space" in text.lower():
+                raise OutputError(
+                    "The disk is full.", given=text.splitlines()[0], next="free some space or choose another --work"
+                ) from error
+            raise InputError("The engine could not read or write a file.", given=text.splitlines()[0]) from error
+
+    def _run(self, sql: str) -> None:
+        with self._plain_errors():
+            self.connection.execute(sql)
+
+    def scan(self, name: str, parquet: Path) -> None:
+        """Make a Parquet file readable under a name."""
+        path = str(parquet).replace("'", "''")
+        self._run(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM read_parquet('{path}')")
+
+    def register(self, name: str, table: pa.Table) -> None:
+        """Make an Arrow table readable under a name."""
+        self.connection.register(name, table)
+
+    def view(self, name: str, sql: str) -> None:
+        """Name a query without running it."""
+        self._run(f"CREATE OR REPLACE VIEW {name} AS {sql}")
+
+    def save(self, name: str, sql: str) -> None:
+        """Run a query once and keep its rows under a name."""
+        self._run(f"CREATE OR REPLACE TABLE {name} AS {sql}")
+
+    def number(self, name: str, sql: str, by: Sequence[str], id: str) -> None:
+        """Keep the rows of a query with ids from 0 in the order of `by`."""
+        order = ", ".join(by)
+        self.save(name, f"SELECT row_number() OVER (ORDER BY {order}) - 1 AS {id}, * FROM ({sql}) AS numbered")
+
+    def fetch(self, sql: str) -> pa.Table:
+        """The rows of a query as an Arrow table."""
+        with self._plain_errors():
+            return self.connection.sql(sql).to_arrow_table()
+
+    def drop(self, name: str) -> None:
+        """Forget a saved table."""
+        self._run(f"DROP TABLE IF EXISTS {name}")
+
+    def close(self) -> None:
+        """Give back memory and temporary files."""
+        self.connection.close()

@@ -1,0 +1,118 @@
+"""SearchLog: the one table every stage reads, and the engine it lives in.
+
+Columns: `user`, `time` (epoch seconds or NULL), `query` (cleaned), `rank` or NULL, `url` or NULL. A search is a
+distinct (user, time, query); a search with n clicks is n rows. Each record is a function of its own
+line and belongs to exactly one user.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from hubbub.errors import ParameterError
+
+if TYPE_CHECKING:
+    from hubbub.engines import Engine
+    from hubbub.ingest import Ingested
+
+
+@dataclass(frozen=True)
+class Period:
+    """The days a release is about, stated by the owner; rows outside are dropped."""
+
+    first: date
+    last: date
+
+    def __post_init__(self) -> None:
+        """Refuse a period that ends before it starts."""
+        if self.last < self.first:
+            raise ParameterError("The stated period ends before it starts.", given=f"{self.first} to {self.last}")
+
+    @property
+    def seconds(self) -> tuple[int, int]:
+        """First second inside, first second after."""
+        start = datetime(self.first.year, self.first.month, self.first.day, tzinfo=UTC)
+        after = datetime(self.last.year, self.last.month, self.last.day, tzinfo=UTC) + timedelta(days=1)
+        return int(start.timestamp()), int(after.timestamp())
+
+    def __str__(self) -> str:
+        return f"between {self.first} and {self.last}"
+
+
+@dataclass
+class SearchLog:
+    """A cleaned log inside an engine, under the name `log` with the user column called `uid`."""
+
+    engine: Engine
+    ingested: Ingested
+    work: Path
+    period: Period | None = None
+    _owns_work: bool = field(default=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Show the engine the cleaned file, without rows outside the stated period."""
+        self.engine.scan("cleaned", self.ingested.log)
+        inside = ""
+        if self.period is not None:
+            start, after = self.period.seconds
+            inside = f' WHERE "time" >= {start} AND "time" < {after}'
+        self.engine.view("log", f'SELECT "user" AS uid, "time", query, "rank", url FROM cleaned{inside}')
+
+    def users(self) -> int:
+        """How many users there are, exactly: for the owner's eyes only."""
+        return int(self.engine.fetch("SELECT count(DISTINCT uid) AS n FROM log").column("n")[0].as_py())
+
+    def close(self) -> None:
+        """Close the engine; remove the cleaned copy of the raw log."""
+        self.engine.close()
+        if self._owns_work:
+            shutil.rmtree(self.work, ignore_errors=True)
+
+    def __enter__(self) -> SearchLog:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+def read_log(
+    source: str | Path,
+    *,
+    format: str,
+    columns: Mapping[str, str] | None = None,
+    period: Period | None = None,
+    canonical_urls: bool = False,
+    memory: str = "2GB",
+    threads: int | None = None,
+    work: Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> SearchLog:
+    """Read and clean a log file, folder or glob; the log lives in DuckDB until it is closed."""
+    from hubbub.engines.duckdb import DuckDB
+    from hubbub.ingest import ingest
+
+    if work is not None:
+        Path(work).mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="hubbub-", dir=work))
+    try:
+        engine = DuckDB(folder, memory=memory, threads=threads)
+        ingested = ingest(
+            source,
+            folder,
+            format=format,
+            columns=columns,
+            canonical_urls=canonical_urls,
+            threads=threads or 2,
+            progress=progress,
+        )
+        return SearchLog(engine, ingested, folder, period, _owns_work=True)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise

@@ -1,0 +1,23 @@
+"""One mechanism a file; the registry that the commands, the docs and the checks read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hubbub.errors import ParameterError
+from hubbub.mechanisms.base import Mechanism, Parameter, Tables
+from hubbub.mechanisms.korolova import Korolova
+
+__all__ = ["Korolova", "Mechanism", "Parameter", "Tables", "build", "mechanisms"]
+
+
+def mechanisms() -> dict[str, type[Mechanism]]:
+    """Every mechanism by its name."""
+    return dict(sorted(Mechanism.registry.items()))
+
+
+def build(name: str, settings: Mapping[str, object], **context: object) -> Mechanism:
+    """A mechanism by name; settings are values or text such as "0.5" or "1e-6"."""
+    if name not in Mechanism.registry:
+        raise ParameterError("There is no such mechanism.", given=name, allowed=", ".join(mechanisms()))
+    return Mechanism.registry[name](**context, **settings)

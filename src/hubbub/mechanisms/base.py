@@ -1,0 +1,227 @@
+"""What every mechanism states about itself, and the two halves it runs in.
+
+A mechanism declares its parameters as data; help texts, validation and the card are made from them.
+`measure` reads the log and gives exact integers; `perturb` adds noise to arrays and sees nothing else,
+so that an audit can run the second half a million times through the very same code.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from hubbub.account import Domain, Loss, Step, loss_of, round_up
+from hubbub.errors import ParameterError
+from hubbub.guarantee import Claim, Definition, Guarantee, Neighbours
+from hubbub.steps.keys import Keys
+
+if TYPE_CHECKING:
+    from hubbub.lists import UrlList
+    from hubbub.log import SearchLog
+    from hubbub.noise import NoiseSource
+    from hubbub.steps.count import Counts
+
+Value = int | Fraction | str
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: its name in the paper, its type and range, what it means, its default."""
+
+    name: str
+    kind: str
+    """"integer", "number" or "choice"."""
+    meaning: str
+    default: Value | None = None
+    low: Fraction | int | None = None
+    high: Fraction | int | None = None
+    open_low: bool = False
+    open_high: bool = False
+    choices: tuple[str, ...] = ()
+
+    @property
+    def range(self) -> str:
+        """What is allowed, in words."""
+        if self.kind == "choice":
+            return ", ".join(self.choices)
+        kind = "a whole number" if self.kind == "integer" else "a number"
+        low = "" if self.low is None else f" {'above' if self.open_low else 'from'} {self.low}"
+        high = "" if self.high is None else f" {'below' if self.open_high else 'up to'} {self.high}"
+        return kind + low + high
+
+    def parse(self, given: object) -> Value:
+        """The value, exactly; text such as "0.1" becomes the fraction 1/10, never a rounded float."""
+        if self.kind == "choice":
+            if str(given) not in self.choices:
+                raise self._error(given)
+            return str(given)
+        try:
+            value = given if isinstance(given, Fraction) else Fraction(Decimal(str(given)))
+        except (ArithmeticError, ValueError):
+            try:
+                value = Fraction(str(given))
+            except (ArithmeticError, ValueError):
+                raise self._error(given) from None
+        if self.kind == "integer" and value.denominator != 1:
+            raise self._error(given)
+        if self.low is not None and (value < self.low or (self.open_low and value == self.low)):
+            raise self._error(given)
+        if self.high is not None and (value > self.high or (self.open_high and value == self.high)):
+            raise self._error(given)
+        return int(value) if self.kind == "integer" else value
+
+    def _error(self, given: object) -> ParameterError:
+        return ParameterError(
+            f"Parameter {self.name} ({self.meaning}) is out of its range.", given=given, allowed=self.range
+        )
+
+
+EPSILON = Parameter("epsilon", "number", "privacy loss, the factor is e^ε", low=0, open_low=True, high=1000)
+DELTA = Parameter("delta", "number", "the chance that ε does not hold", low=0, open_low=True, high=1, open_high=True)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One limit on what a user may contribute, for the card."""
+
+    stage: str
+    norm: str
+    limit: int
+    how: str
+
+
+@dataclass(frozen=True)
+class Released:
+    """The output of `perturb` for one table: which keys, their noisy values, the noise's sd."""
+
+    ids: npt.NDArray[np.int64]
+    values: npt.NDArray[np.int64]
+    noise_sd: float
+
+
+Tables = dict[str, Released]
+
+
+class Mechanism(ABC):
+    """Base of all mechanisms: parameters are validated and resolved when it is made, then frozen."""
+
+    name: ClassVar[str]
+    paper: ClassVar[str]
+    about: ClassVar[str]
+    offers: ClassVar[dict[str, Keys]]
+    """The tables it can release, and the keys they hold."""
+    default_tables: ClassVar[tuple[str, ...]]
+    variants: ClassVar[tuple[str, ...]] = ("strict", "published")
+    parameters: ClassVar[tuple[Parameter, ...]]
+    proof: ClassVar[str]
+    registry: ClassVar[dict[str, type[Mechanism]]] = {}
+
+    def __init__(
+        self,
+        *,
+        variant: str = "strict",
+        neighbours: str | Neighbours | None = None,
+        tables: tuple[str, ...] | list[str] | None = None,
+        serp: UrlList | None = None,
+        **settings: object,
+    ) -> None:
+        if variant not in self.variants:
+            raise ParameterError(f"{self.name} has no such variant.", given=variant, allowed=", ".join(self.variants))
+        self.variant = variant
+        try:
+            self.neighbours = Neighbours(neighbours or Neighbours.ADD_REMOVE)
+        except ValueError:
+            allowed = ", ".join(n.value for n in Neighbours)
+            raise ParameterError("There is no such neighbouring relation.", given=neighbours, allowed=allowed) from None
+        self.serp = serp
+        wanted = tuple(dict.fromkeys(tables or self._default_tables()))
+        for table in wanted:
+            if table not in self.offers:
+                raise ParameterError(f"{self.name} does not release this table.", given=table, allowed=", ".join(self.offers))
+        self.tables = tuple(t for t in self.offers if t in wanted)
+        known = {p.name: p for p in self.parameters}
+        for key in settings:
+            if key not in known:
+                raise ParameterError(f"{self.name} has no such parameter.", given=key, allowed=", ".join(known))
+        given = {k: known[k].parse(v) for k, v in settings.items() if v is not None}
+        self.given: Mapping[str, Value] = dict(given)
+        self.settings: Mapping[str, Value] = self.resolve(given)
+
+    def _default_tables(self) -> tuple[str, ...]:
+        return self.default_tables
+
+    @abstractmethod
+    def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
+        """The raw parameters that will run, from what was given: raw or calibrated, never both."""
+
+    @abstractmethod
+    def steps(self) -> tuple[Step, ...]:
+        """Every round of noise, exactly as it will be drawn."""
+
+    @abstractmethod
+    def bounds(self) -> tuple[Bound, ...]:
+        """Every limit on one user."""
+
+    @abstractmethod
+    def claimed(self) -> Claim:
+        """What the paper says for these parameters."""
+
+    @abstractmethod
+    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Counts]:
+        """Exact bounded counts of the log: deterministic integers."""
+
+    @abstractmethod
+    def perturb(self, counts: Mapping[str, Counts], noise: NoiseSource) -> Tables:
+        """Noise and thresholds, on arrays alone."""
+
+    @property
+    def value_column(self) -> str:
+        """What the published number counts."""
+        return "users"
+
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader of the guarantee must know besides."""
+        return ()
+
+    def loss(self) -> Loss:
+        """The add-remove cost, for the ledger."""
+        return loss_of(self.steps())
+
+    def proven(self) -> Guarantee:
+        """What we can prove for the discrete law that runs.
+
+        Replace doubles ε and leaves δ alone: see the proof page.
+        """
+        loss = self.loss()
+        factor = 2 if self.neighbours is Neighbours.REPLACE else 1
+        total = sum((s.epsilon for s in self.steps()), Fraction(0)) * factor
+        return Guarantee(
+            definition=Definition.APPROXIMATE if loss.delta else Definition.PURE,
+            epsilon=round_up(total),
+            delta=loss.delta,
+            neighbours=self.neighbours,
+            proof=self.proof,
+            caveats=self.caveats(),
+        )
+
+    def thresholds(self) -> dict[str, int]:
+        """The integer threshold of each thresholded step; the rule is `>=`."""
+        return {s.name: s.threshold for s in self.steps() if s.threshold is not None}
+
+    def spurious(self) -> str:
+        """Whether a released row may stand for nobody."""
+        if any(s.domain is Domain.CLOSED for s in self.steps()):
+            return "rows over a public list may stand for nobody; their values may be zero or negative"
+        return "none: every released key was held by at least one user"
+
+    def __init_subclass__(cls, register: bool = False, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        if register:
+            Mechanism.registry[cls.name] = cls

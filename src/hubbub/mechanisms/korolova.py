@@ -1,0 +1,290 @@
+"""Korolova, Kenthapadi, Mishra, Ntoulas: Releasing Search Queries and Clicks Privately (WWW 2009).
+
+Keep each user's first d queries and first d_c clicks; publish the queries whose noisy count passes a
+threshold, with noisy counts; for each, the noisy clicks on its public result list (Algorithm 1).
+
+`published` counts occurrences, draws fresh noise for the counts, and keeps "> K", as the paper does.
+`strict` counts distinct users and publishes the very value that passed the threshold, so that
+the counts cost nothing more; without a result list, clicks are (query, url) keys with a threshold of their own.
+The rule on integers is `>= T`; the paper's "> K" is T = ⌊K⌋ + 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from hubbub.account import Domain, Step, smallest_threshold
+from hubbub.errors import ParameterError
+from hubbub.guarantee import Claim, Neighbours
+from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Tables, Value
+from hubbub.steps import bound
+from hubbub.steps.keys import CLICKS, QUERIES
+
+if TYPE_CHECKING:
+    from hubbub.log import SearchLog
+    from hubbub.noise import NoiseSource
+    from hubbub.steps.count import Counts
+
+PROOF = "docs/proofs/korolova.md"
+SCALE = Fraction(1, 50)
+
+
+def laplace_sd(scale: Fraction) -> float:
+    """Standard deviation of the discrete Laplace: √(2a)/(1−a), a = e^(−1/scale)."""
+    a = math.exp(-1 / scale)
+    return math.sqrt(2 * a) / -math.expm1(-1 / scale)
+
+
+class Korolova(Mechanism, register=True):
+    """Thresholded noisy counts of queries, and clicks on a public result list."""
+
+    name = "korolova"
+    paper = "Korolova et al. 2009"
+    about = "queries asked by many, with noisy counts; clicks on public result lists or above a threshold"
+    offers = {"queries": QUERIES, "clicks": CLICKS}  # noqa: RUF012
+    default_tables = ("queries",)
+    proof = PROOF
+    parameters = (
+        EPSILON,
+        DELTA,
+        Parameter("d", "integer", "queries kept of each user", default=1, low=1, high=10_000),
+        Parameter("d_c", "integer", "clicks kept of each user", default=1, low=1, high=10_000),
+        Parameter("b", "number", "noise scale of the selection", low=SCALE, high=1_000_000),
+        Parameter("b_q", "number", "noise scale of the query counts (published only)", low=SCALE, high=1_000_000),
+        Parameter("b_c", "number", "noise scale of the click counts", low=SCALE, high=1_000_000),
+        Parameter("K", "number", "a query is released if its noisy count is above K", low=0, high=10**9),
+        Parameter("K_c", "number", "a click is released if its noisy count is above K_c (strict)", low=0, high=10**9),
+        Parameter("keep", "choice", "which of a user's keys stay (strict)", "first", choices=("first", "random")),
+    )
+
+    def _default_tables(self) -> tuple[str, ...]:
+        return ("queries", "clicks") if self.serp is not None else self.default_tables
+
+    # ------------------------------------------------------------------ parameters
+
+    def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
+        """Raw parameters as given, or calibrated from (ε, δ), split equally over what is released."""
+        if self.variant == "published" and self.neighbours is not Neighbours.ADD_REMOVE:
+            raise ParameterError("The paper proves add-remove only.", given=self.neighbours.value, allowed="add-remove")
+        if "clicks" in self.tables and self.serp is None and self.variant == "published":
+            raise ParameterError(
+                "The published mechanism releases clicks on a public result list only.",
+                given="--tables with clicks, no --serp",
+                next="give --serp FILE, or use the strict variant, which thresholds (query, url) keys",
+            )
+        if self.serp is not None and self.tables != ("queries", "clicks"):
+            raise ParameterError(
+                "A result list releases clicks of released queries: both tables are needed.",
+                given="--tables " + ",".join(self.tables),
+                allowed="queries,clicks",
+            )
+        needed = self._raw_names()
+        raw = {name for name in ("b", "b_q", "b_c", "K", "K_c") if name in given}
+        privacy = {name for name in ("epsilon", "delta") if name in given}
+        if raw and privacy:
+            raise ParameterError(
+                "Give either (epsilon, delta) or raw parameters, not both.",
+                given=", ".join(sorted(raw | privacy)),
+                allowed="epsilon and delta, or " + ", ".join(needed),
+            )
+        settings: dict[str, Value] = {"d": given.get("d", 1)}
+        if "clicks" in self.tables:
+            settings["d_c"] = given.get("d_c", 1)
+        elif "d_c" in given:
+            raise ParameterError("d_c limits clicks, and no clicks are released.", given=given["d_c"])
+        if self.variant == "strict":
+            settings["keep"] = given.get("keep", "first")
+        elif "keep" in given:
+            raise ParameterError("The published mechanism keeps the first queries.", given=f"keep={given['keep']}")
+        if raw:
+            if raw != set(needed):
+                raise ParameterError(
+                    f"Raw parameters of korolova {self.variant} for {', '.join(self.tables)} are incomplete or too many.",
+                    given=", ".join(sorted(raw)),
+                    allowed="exactly " + ", ".join(needed),
+                )
+            return settings | {name: given[name] for name in needed}
+        if privacy != {"epsilon", "delta"}:
+            raise ParameterError(
+                "korolova needs a privacy budget.",
+                given=", ".join(sorted(privacy)) or "nothing",
+                allowed="--epsilon and --delta together, or raw parameters " + ", ".join(needed),
+            )
+        return settings | self._calibrate(settings, Fraction(given["epsilon"]), Fraction(given["delta"]))
+
+    def _raw_names(self) -> tuple[str, ...]:
+        names = ["b", "K"] if "queries" in self.tables else []
+        if self.variant == "published":
+            names.append("b_q")
+        if "clicks" in self.tables:
+            names.append("b_c")
+            if self.serp is None:
+                names.append("K_c")
+        return tuple(names)
+
+    def _calibrate(self, settings: Mapping[str, Value], epsilon: Fraction, delta: Fraction) -> dict[str, Value]:
+        """Scales from ε, thresholds from δ; every rounding goes towards privacy."""
+        d, d_c = int(settings["d"]), int(settings.get("d_c", 1))
+        names = self._raw_names()
+        scales = [name for name in names if name.startswith("b")]
+        thresholds = [name for name in names if name.startswith("K")]
+        factor = 2 if self.neighbours is Neighbours.REPLACE else 1
+        part = epsilon / len(scales)
+        raw: dict[str, Value] = {name: factor * (d_c if name == "b_c" else d) / part for name in scales}
+        for name in scales:
+            next(p for p in self.parameters if p.name == name).parse(raw[name])
+        share = Decimal(delta.numerator) / Decimal(delta.denominator) / len(thresholds)
+        for name in thresholds:
+            scale, l0 = (raw["b"], d) if name == "K" else (raw["b_c"], d_c)
+            if self.variant == "strict":
+                raw[name] = smallest_threshold(Fraction(scale), share, l0, l0, 1) - 1
+            else:
+                raw[name] = self._published_threshold(Fraction(scale), float(share), d)
+        return raw
+
+    @staticmethod
+    def _published_threshold(b: Fraction, delta: float, d: int) -> int:
+        """The least integer K >= d for which Theorem 1 gives this δ and α's first branch.
+
+        An integer K makes the discrete law that runs at most as likely to pass as the paper's.
+        """
+        for_delta = d + b * math.log(d / (2 * delta))  # δ_alg = (d/2) e^((d−K)/b)
+        for_alpha = 1 + b * math.log(1 / (-2 * math.expm1(-1 / b)))  # 1/(1 − ½e^((1−K)/b)) <= e^(1/b)
+        return max(d, math.ceil(max(for_delta, for_alpha) * (1 + 1e-12)))
+
+    def _number(self, name: str) -> Fraction:
+        return Fraction(self.settings[name])
+
+    def _threshold(self, name: str) -> int:
+        return math.floor(self._number(name)) + 1  # "> K" on integers
+
+    # ------------------------------------------------------------------ what is stated
+
+    def steps(self) -> tuple[Step, ...]:
+        """Strict: one noise per table. Published: selection, counts and clicks each draw their own."""
+        steps = []
+        repeats = self.variant == "published"
+        if "queries" in self.tables:
+            d = int(self.settings["d"])
+            linf = d if repeats else 1
+            steps.append(Step("queries", self._number("b"), self._threshold("K"), d, d, linf, Domain.OPEN, PROOF))
+            if repeats:
+                steps.append(Step("query counts", self._number("b_q"), None, d, d, linf, Domain.CLOSED, PROOF))
+        if "clicks" in self.tables:
+            d_c = int(self.settings["d_c"])
+            linf = d_c if repeats else 1
+            threshold, domain = (None, Domain.CLOSED) if self.serp else (self._threshold("K_c"), Domain.OPEN)
+            steps.append(Step("clicks", self._number("b_c"), threshold, d_c, d_c, linf, domain, PROOF))
+        return tuple(steps)
+
+    def bounds(self) -> tuple[Bound, ...]:
+        """First d and first d_c, by the user's own data."""
+        limits = []
+        for table, name in (("queries", "d"), ("clicks", "d_c")):
+            if table in self.tables:
+                limit = int(self.settings[name])
+                if self.variant == "published":
+                    limits.append(Bound(f"{table} per user", "l1", limit, "the first by time, repeats included"))
+                else:
+                    how = "the first by time" if self.settings["keep"] == "first" else "uniform sample by a secret hash"
+                    limits.append(Bound(f"distinct {table} per user", "l0", limit, how))
+                    limits.append(Bound(f"count per key per user ({table})", "linf", 1, "distinct"))
+        return tuple(limits)
+
+    def claimed(self) -> Claim:
+        """Theorem 1 of the paper, for the parameters that run."""
+        d, epsilon, delta = int(self.settings["d"]), 0.0, 0.0
+        if "queries" in self.tables:
+            b, K = float(self._number("b")), float(self._number("K"))
+            half = 0.5 * math.exp((1 - K) / b)
+            second = 1 / (1 - half) if half < 1 else math.inf
+            alpha = max(math.exp(1 / b), second)
+            epsilon = d * math.log(alpha)
+            delta = d / 2 * math.exp((d - K) / b)
+        if "b_q" in self.settings:
+            epsilon += d / float(self._number("b_q"))
+        if "b_c" in self.settings:
+            epsilon += int(self.settings["d_c"]) / float(self._number("b_c"))
+        loss = self.loss()
+        return Claim(
+            by=f"{self.paper}, Theorem 1",
+            epsilon=epsilon,
+            delta=delta,
+            holds=loss.epsilon <= epsilon * (1 + 1e-12) and loss.delta <= delta * (1 + 1e-12),
+            why="" if self.variant == "published" else "the theorem's numbers for the same bounds, scales and thresholds",
+        )
+
+    @property
+    def value_column(self) -> str:
+        """Strict counts distinct users, the paper occurrences."""
+        return "users" if self.variant == "strict" else "count"
+
+    def caveats(self) -> tuple[str, ...]:
+        """Conditions a reader must know."""
+        notes = []
+        if self.serp is not None:
+            notes.append("The result list must not have been learned from this log.")
+        if self.variant == "published" and not self.claimed().holds:
+            notes.append("The paper's numbers are for real-valued noise; the integer law that runs is proven separately.")
+        return tuple(notes)
+
+    # ------------------------------------------------------------------ what runs
+
+    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Counts]:
+        """Algorithm 1, lines 2 and 3: limit each user, then count."""
+        from hubbub.steps.count import count, count_listed
+
+        counts: dict[str, Counts] = {}
+        if "queries" in self.tables:
+            counts["queries"] = count(log, QUERIES, self._bounded("queries", "d", secret))
+        if "clicks" in self.tables and self.serp is None:
+            counts["clicks"] = count(log, CLICKS, self._bounded("clicks", "d_c", secret))
+        elif self.serp is not None:
+            log.engine.register("serp", self.serp.rows)
+            clicks = self._bounded("clicks", "d_c", secret)
+            counts["clicks"] = count_listed(log, CLICKS, clicks, "serp", counts["queries"])
+        return counts
+
+    def _bounded(self, table: str, limit: str, secret: bytes) -> str:
+        keys, most = self.offers[table], int(self.settings[limit])
+        if self.variant == "published":
+            return bound.first_events(keys, most)
+        if self.settings["keep"] == "random":
+            return bound.random_keys(keys, most, secret)
+        return bound.first_keys(keys, most)
+
+    def perturb(self, counts: Mapping[str, Counts], noise: NoiseSource) -> Tables:
+        """Algorithm 1, lines 4 to 6."""
+        released: Tables = {}
+        if "queries" in self.tables:
+            n = counts["queries"].n
+            noisy = n + noise.laplace("queries", self._number("b"), n.size)
+            ids = self.passes(noisy, self._threshold("K"))  # line 4: Select-Queries
+            if self.variant == "strict":
+                released["queries"] = Released(ids, noisy[ids], laplace_sd(self._number("b")))
+            else:
+                fresh = noise.laplace("query counts", self._number("b_q"), ids.size)  # line 5: Get-Query-Counts
+                released["queries"] = Released(ids, n[ids] + fresh, laplace_sd(self._number("b_q")))
+        if "clicks" in self.tables:
+            clicks = counts["clicks"]
+            if clicks.parent is None:
+                noisy = clicks.n + noise.laplace("clicks", self._number("b_c"), clicks.n.size)
+                ids = self.passes(noisy, self._threshold("K_c"))
+                values = noisy[ids]
+            else:  # line 6: every listed URL of a released query, clicked or not
+                ids = np.flatnonzero(np.isin(clicks.parent, released["queries"].ids))
+                values = clicks.n[ids] + noise.laplace("clicks", self._number("b_c"), ids.size)
+            released["clicks"] = Released(ids, values, laplace_sd(self._number("b_c")))
+        return released
+
+    @staticmethod
+    def passes(noisy: npt.NDArray[np.int64], threshold: int) -> npt.NDArray[np.int64]:
+        """Which keys reach the threshold. The rule is `>=`; δ counts the mass at the threshold."""
+        return np.flatnonzero(noisy >= threshold)

@@ -1,0 +1,329 @@
+"""Run one mechanism once: from a log to a folder that may be published.
+
+    check what was asked → measure (exact, engine) → reserve the budget → perturb (noise, arrays) → write whole
+
+Everything under `public/` is a function of mechanism outputs and of facts stated by the owner. What was seen of
+the raw log goes to `owner-only/`, and is marked so.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import hubbub
+from hubbub._callable import make_callable
+from hubbub.account import Loss
+from hubbub.card.build import Booked, TableFile, build_card
+from hubbub.card.owner import Owner
+from hubbub.card.schema import STAMP, Card
+from hubbub.errors import InputError, OurBug, Refused
+from hubbub.folder import require_free, whole
+from hubbub.guarantee import Definition, Guarantee, number
+from hubbub.mechanisms.base import Mechanism, Tables
+from hubbub.noise import SecureNoise, SeededNoise
+from hubbub.report.page import write_pages
+from hubbub.steps.count import names
+
+if TYPE_CHECKING:
+    from hubbub.ledger import Entry, Ledger
+    from hubbub.log import SearchLog
+    from hubbub.noise import NoiseSource
+    from hubbub.steps.count import Counts
+
+SEEDED = "drawn from a fixed seed, which anybody can repeat"
+DO_NOT_PUBLISH = """NOT PRIVATE. DO NOT PUBLISH.
+
+Everything in this folder was computed from the raw log without a privacy mechanism.
+Only the folder public/ beside it may leave the house.
+"""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything about a release that is fixed before the log is opened."""
+
+    mechanism: Mechanism
+    out: Path
+    owner: Owner = Owner()
+    population: str = "default"
+    dataset: str = "default"
+    users_public: int | None = None
+    max_rejects: float = 0.05
+    seed: int | None = None
+    not_private: bool = False
+    run: dict[str, object] = field(default_factory=dict)
+    """The command's own options, kept in `owner-only/run.toml` so that it can be run again."""
+
+    def guarantee(self) -> Guarantee:
+        """What this plan proves; a seeded run proves nothing."""
+        proven = self.mechanism.proven()
+        if self.seed is None:
+            return proven
+        return Guarantee(
+            Definition.NONE, None, None, proven.neighbours, scope=SEEDED, proof=proven.proof, caveats=proven.caveats
+        )
+
+    def refuse_early(self) -> None:
+        """Every refusal that needs no look at the log."""
+        require_free(self.out)
+        guarantee = self.guarantee()
+        if not guarantee.private and not self.not_private:
+            raise Refused(
+                f"This release would not be private: {guarantee.scope}.",
+                given=f"--seed {self.seed}" if self.seed is not None else f"{self.mechanism.name} {self.mechanism.variant}",
+                next="leave the seed out, or say --not-private: everything written is then stamped, and the ledger "
+                "records an infinite loss",
+            )
+        delta = self.mechanism.loss().delta
+        if self.users_public is not None and delta * self.users_public >= 1 and not self.not_private:
+            raise Refused(
+                "δ is too large for this many users: it would allow publishing somebody's data outright.",
+                given=f"δ = {number(delta)} with {self.users_public} declared users",
+                allowed=f"δ below 1/N = {number(1 / self.users_public)}",
+                next="lower --delta",
+            )
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a release run did, for the owner."""
+
+    release: Release
+    guarantee: Guarantee
+    entry: Entry
+    rows: dict[str, int]
+    owner_only: dict[str, object]
+
+
+def release(
+    log: SearchLog,
+    mechanism: Mechanism,
+    out: str | Path,
+    *,
+    ledger: str | Path | None = None,
+    **plan: Any,
+) -> Release:
+    """Release a log with a mechanism into a new folder; the Python form of `hubbub release`.
+
+    Further arguments are those of `Plan`: owner, population, dataset, users_public, max_rejects, seed, not_private.
+    """
+    from hubbub.ledger import Ledger
+
+    with Ledger(None if ledger is None else Path(ledger)) as book:
+        return run_release(log, Plan(mechanism, Path(out).absolute(), **plan), book).release
+
+
+def run_release(
+    log: SearchLog,
+    plan: Plan,
+    ledger: Ledger,
+    *,
+    noise: NoiseSource | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> Result:
+    """One release, start to end. The budget is reserved before the first draw and never given back."""
+    started = time.monotonic()
+    mechanism, guarantee = plan.mechanism, plan.guarantee()
+    plan.refuse_early()
+    loss = mechanism.loss()
+    ledger.would_allow(plan.population, loss, guarantee.private)
+    _refuse_damaged(log, plan.max_rejects)
+    if noise is None:
+        noise = SecureNoise() if plan.seed is None else SeededNoise(plan.seed)
+    if guarantee.private and not noise.private:
+        raise OurBug("a private release must draw from the operating system's generator")
+
+    say("measuring: bounding each user, counting")
+    counts = mechanism.measure(log, noise.secret("bounding"))
+
+    with whole(plan.out) as folder:
+        before = ledger.spent(plan.population)
+        earlier = tuple(f"{e.dataset}-r{e.id}" for e in ledger.entries(plan.population))
+        entry = _reserve(ledger, plan, loss, guarantee)
+        ledger.drawing(entry)
+        say("drawing noise")
+        tables = mechanism.perturb(counts, noise)
+        say("writing the release")
+        after, cap = ledger.spent(plan.population), ledger.cap_of(plan.population)
+        booked = Booked(
+            plan.population,
+            plan.dataset,
+            entry.id,
+            before.epsilon,
+            after.epsilon,
+            None if cap is None else (cap.epsilon, cap.delta),
+            earlier,
+            tuple(look.command for look in ledger.looks(plan.population, plan.dataset)),
+        )
+        rows = _write_public(folder / "public", log, plan, guarantee, counts, tables, booked)
+        owner_only: dict[str, object] = {
+            "rows": log.ingested.kept,
+            "users": log.users(),
+            "rejects": log.ingested.rejected,
+            "reasons": log.ingested.reasons,
+            "seconds": round(time.monotonic() - started, 3),
+        }
+        _write_owner_only(folder / "owner-only", log, plan, owner_only)
+    ledger.committed(entry)
+    return Result(Release(plan.out), guarantee, entry, rows, owner_only)
+
+
+def _refuse_damaged(log: SearchLog, most: float) -> None:
+    """Stop before the first draw if too many lines were unreadable; the card says so."""
+    ingested = log.ingested
+    if ingested.rejected > most * ingested.read:
+        reasons = ", ".join(f"{reason}: {n}" for reason, n in sorted(ingested.reasons.items(), key=lambda r: -r[1]))
+        raise InputError(
+            "Too many lines could not be read.",
+            given=f"{ingested.rejected} of {ingested.read} lines ({reasons})",
+            allowed=f"at most {most:.3g} of them",
+            next="check --format and --columns, or raise --max-rejects if the log really looks like this",
+        )
+
+
+def _reserve(ledger: Ledger, plan: Plan, loss: Loss, guarantee: Guarantee) -> Entry:
+    return ledger.reserve(
+        population=plan.population,
+        dataset=plan.dataset,
+        mechanism=plan.mechanism.name,
+        variant=plan.mechanism.variant,
+        loss=loss,
+        private=guarantee.private,
+        parameters={k: str(v) for k, v in plan.mechanism.settings.items()},
+        software=f"hubbub {hubbub.__version__}",
+    )
+
+
+def _write_public(
+    folder: Path,
+    log: SearchLog,
+    plan: Plan,
+    guarantee: Guarantee,
+    counts: dict[str, Counts],
+    tables: Tables,
+    booked: Booked,
+) -> dict[str, int]:
+    """Tables, pages and card; nothing here may depend on the log but through `tables`."""
+    folder.mkdir()
+    files = []
+    for table in plan.mechanism.tables:
+        rows = sort_rows(named_rows(log, plan.mechanism, table, counts[table], tables))
+        pq.write_table(rows, folder / f"{table}.parquet", compression="zstd")
+        files.append(TableFile(folder / f"{table}.parquet", rows.num_rows, tuple(rows.column_names)))
+
+    def card(pages: list[Path]) -> Card:
+        return build_card(
+            plan.mechanism,
+            guarantee,
+            plan.owner,
+            booked,
+            files,
+            pages,
+            user_column=log.ingested.columns["user"],
+            seeded=plan.seed is not None,
+            max_rejects=plan.max_rejects,
+            users_public=plan.users_public,
+        )
+
+    pages = write_pages(folder, card([]))
+    text = json.dumps(card(pages).document(), indent=2, ensure_ascii=False, allow_nan=False)
+    (folder / "card.json").write_text(text + "\n", encoding="utf-8")
+    return {file.path.stem: file.rows for file in files}
+
+
+def named_rows(log: SearchLog, mechanism: Mechanism, table: str, counts: Counts, tables: Tables) -> pa.Table:
+    """Released ids as text, with their noisy values."""
+    released = tables[table]
+    rows = names(log, counts, mechanism.offers[table], released.ids)
+    return rows.append_column(mechanism.value_column, pa.array(released.values, pa.int64())).append_column(
+        "noise_sd", pa.array(np.full(released.ids.size, released.noise_sd))
+    )
+
+
+def sort_rows(rows: pa.Table) -> pa.Table:
+    """By noisy value, then by key: never by input order."""
+    value, keys = rows.column_names[-2], rows.column_names[:-2]
+    return rows.sort_by([(value, "descending"), *((key, "ascending") for key in keys)]).combine_chunks()
+
+
+def _write_owner_only(folder: Path, log: SearchLog, plan: Plan, facts: dict[str, object]) -> None:
+    folder.mkdir()
+    (folder / "NOT-PRIVATE.txt").write_text(DO_NOT_PUBLISH, encoding="utf-8")
+    (folder / "rejects.parquet").write_bytes(log.ingested.rejects.read_bytes())
+    (folder / "facts.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    lines = ["# Everything that made this release; `hubbub release --config run.toml` reads it again."]
+    for key, value in plan.run.items():
+        if isinstance(value, dict):
+            lines += ["", f"[{key}]", *(f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in value.items())]
+        elif value is not None:
+            lines.append(f"{key} = {json.dumps(value, ensure_ascii=False)}")
+    (folder / "run.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+class Frame:
+    """One released table, in the form the reader works with."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def to_arrow(self) -> pa.Table:
+        """As an Arrow table."""
+        return pq.read_table(self.path)
+
+    def to_pandas(self) -> object:
+        """As a pandas frame."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> object:
+        """As a polars frame (needs polars)."""
+        try:
+            import polars
+        except ImportError:
+            raise InputError("polars is not installed.", next="pip install polars") from None
+        return polars.from_arrow(self.to_arrow())
+
+    def __len__(self) -> int:
+        return int(pq.read_metadata(self.path).num_rows)
+
+
+class Release:
+    """A release folder, opened for reading: `.queries`, `.clicks`, … and the card."""
+
+    def __init__(self, path: str | Path) -> None:
+        from hubbub.card.check import load, public_folder
+
+        self.path = Path(path)
+        self.public = public_folder(self.path)
+        self.card = load(self.path)
+        parsed = Card.model_validate(self.card)
+        self.tables = tuple(parsed.release.contains)
+        self.private = parsed.mechanism.private
+        self.sentence = parsed.claim.sentence
+
+    def __getattr__(self, name: str) -> Frame:
+        if name.startswith("_") or name not in self.__dict__.get("tables", ()):
+            raise AttributeError(f"this release has no table {name!r}; it has {', '.join(self.__dict__.get('tables', ()))}")
+        return Frame(self.public / f"{name}.parquet")
+
+    def __repr__(self) -> str:
+        stamp = "" if self.private else f" {STAMP}"
+        return f"<Release {self.path}{stamp}: {', '.join(self.tables)}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        rows = "".join(f"<li>{escape(t)}: {len(getattr(self, t))} rows</li>" for t in self.tables)
+        stamp = "" if self.private else f"<b>{STAMP}.</b> "
+        return f"<p>{stamp}{escape(self.sentence)}</p><ul>{rows}</ul>"
+
+
+make_callable(__name__)

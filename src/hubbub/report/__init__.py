@@ -1,0 +1,1 @@
+"""Pages people read: made from a card and released tables only, unless they say otherwise."""

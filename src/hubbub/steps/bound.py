@@ -1,0 +1,40 @@
+"""Limit one user: keep at most so many of her keys, or of her events, by her own data alone.
+
+Every window is partitioned by user and every tie is broken inside the user, so removing one user
+changes nothing about the others. "First" follows time, then the key's text. "Random" follows a
+keyed hash of (secret, user, key) that is the same on every engine; the secret is fresh per run.
+"""
+
+from __future__ import annotations
+
+from hubbub.errors import OurBug
+from hubbub.steps.keys import Keys
+
+
+def first_keys(keys: Keys, limit: int, log: str = "log") -> str:
+    """Each user's first `limit` distinct keys: (uid, key columns)."""
+    return _keep(keys, keys.distinct(log), f"first NULLS LAST, {keys.list()}", limit)
+
+
+def random_keys(keys: Keys, limit: int, secret: bytes, log: str = "log") -> str:
+    """A random `limit` of each user's distinct keys: (uid, key columns)."""
+    if len(secret) < 16:
+        raise OurBug("the capping secret is too short")
+    parts = ", '\x1f', ".join(["uid", *keys.columns])
+    # MD5 only shuffles here: whatever the order, it is a function of the user's own keys.
+    return _keep(keys, keys.distinct(log), f"md5(concat('{secret.hex()}', {parts})), {keys.list()}", limit)
+
+
+def first_events(keys: Keys, limit: int, log: str = "log") -> str:
+    """Each user's first `limit` events, repeats included: (uid, key columns)."""
+    return _keep(keys, keys.occurrences(log), ", ".join(keys.order), limit)
+
+
+def _keep(keys: Keys, rows: str, order: str, limit: int) -> str:
+    if limit < 1:
+        raise OurBug(f"a bound of {limit} {keys.name} a user bounds nothing")
+    return (
+        f"SELECT uid, {keys.list()} FROM ("
+        f"SELECT uid, {keys.list()}, row_number() OVER (PARTITION BY uid ORDER BY {order}) AS ordinal "
+        f"FROM ({rows}) AS held) AS ordered WHERE ordinal <= {limit}"
+    )

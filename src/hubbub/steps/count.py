@@ -1,0 +1,76 @@
+"""Add up bounded keys: exact integers, with ids that follow the text of the keys.
+
+Ids are positions in the sorted list of present keys. They never leave the process: a release is sorted by
+its noisy values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hubbub.log import SearchLog
+from hubbub.steps.keys import Keys
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Exact counts of one kind of key; position = key id."""
+
+    n: Integers
+    keys: str = ""
+    """The engine's table that holds the keys' text, by `kid`."""
+    parent: Integers | None = None
+    """For a closed domain: the key of another table each key depends on (a click's query)."""
+
+
+def count(log: SearchLog, keys: Keys, bounded: str) -> Counts:
+    """How many bounded rows each key has: users for distinct keys, events for occurrences."""
+    table = f"counted_{keys.name}"
+    log.engine.number(
+        table, f"SELECT {keys.list()}, count(*) AS n FROM ({bounded}) AS bounded GROUP BY {keys.list()}", keys.columns, "kid"
+    )
+    rows = log.engine.fetch(f"SELECT kid, n FROM {table}")
+    return Counts(_by_id(rows, "n"), table)
+
+
+def count_listed(log: SearchLog, keys: Keys, bounded: str, listed: str, parents: Counts) -> Counts:
+    """Counts over a public list: every listed key of a present parent, zero where nobody holds it.
+
+    `listed` names a table with the key's columns; the parent's key is the first of them.
+    """
+    parent = keys.columns[0]
+    table = f"listed_{keys.name}"
+    on = " AND ".join(f"list.{column} = held.{column}" for column in keys.columns)
+    log.engine.number(
+        table,
+        f"SELECT {keys.list('list')}, parents.kid AS parent, coalesce(held.n, 0) AS n FROM {listed} AS list "
+        f"JOIN {parents.keys} AS parents ON parents.{parent} = list.{parent} "
+        f"LEFT JOIN (SELECT {keys.list()}, count(*) AS n FROM ({bounded}) AS bounded GROUP BY {keys.list()}) AS held "
+        f"ON {on}",
+        keys.columns,
+        "kid",
+    )
+    rows = log.engine.fetch(f"SELECT kid, parent, n FROM {table}")
+    return Counts(_by_id(rows, "n"), table, _by_id(rows, "parent"))
+
+
+def names(log: SearchLog, counts: Counts, keys: Keys, ids: Integers) -> pa.Table:
+    """The text of released keys, in the order of `ids`."""
+    log.engine.register("released_ids", pa.table({"kid": ids, "at": np.arange(ids.size)}))
+    rows = log.engine.fetch(
+        f"SELECT released_ids.at AS at, {keys.list('k')} FROM {counts.keys} AS k "
+        f"JOIN released_ids ON released_ids.kid = k.kid"
+    )
+    return rows.sort_by("at").drop_columns(["at"])
+
+
+def _by_id(rows: pa.Table, column: str) -> Integers:
+    values = np.empty(rows.num_rows, np.int64)
+    values[rows.column("kid").to_numpy()] = rows.column(column).to_numpy()
+    return values

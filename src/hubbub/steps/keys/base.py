@@ -1,0 +1,35 @@
+"""A kind of key: which columns name it, and which rows of the log are its events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Keys:
+    """A kind of key. `events` is SQL over a log: one row per event (uid, time, the key's columns)."""
+
+    name: str
+    columns: tuple[str, ...]
+    events: str
+    order: tuple[str, ...]
+    """The total order of one user's events, never across users."""
+    repeats: bool = False
+    """Whether one event may stand in several rows (a search with several clicks)."""
+
+    def list(self, table: str = "") -> str:
+        """The key's columns as SQL, of one table if named."""
+        prefix = f"{table}." if table else ""
+        return ", ".join(prefix + column for column in self.columns)
+
+    def distinct(self, log: str = "log") -> str:
+        """One row per user and key she holds, with the time of its first event."""
+        return (
+            f'SELECT uid, {self.list()}, min("time") AS first '
+            f"FROM ({self.events.format(log=log)}) AS events GROUP BY uid, {self.list()}"
+        )
+
+    def occurrences(self, log: str = "log") -> str:
+        """One row per event."""
+        sql = self.events.format(log=log)
+        return f"SELECT DISTINCT * FROM ({sql}) AS rows" if self.repeats else sql

@@ -1,0 +1,11 @@
+"""Queries: a user's event is a search, one distinct (user, time, query)."""
+
+from hubbub.steps.keys.base import Keys
+
+QUERIES = Keys(
+    name="queries",
+    columns=("query",),
+    events='SELECT uid, "time", query FROM {log}',
+    order=('"time" NULLS LAST', "query"),
+    repeats=True,
+)
