@@ -101,7 +101,7 @@ def read_step(record: dict[str, object]) -> Step:
         l0=int(sensitivity["l0"]),
         l1=int(sensitivity["l1"]),
         linf=int(sensitivity["linf"]),
-        domain=Domain(record["domain"]),
+        domain=Domain(str(record["domain"])),
         proof=str(record["proof"]),
         noise=str(record["noise"]),
     )

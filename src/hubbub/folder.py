@@ -57,9 +57,13 @@ def disk_errors(out: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise OutputError("The disk is full.", given=out, next="free some space, or choose another --out") from error
+            raise OutputError(
+                "The disk is full.", given=out, next="free some space, or choose another --out"
+            ) from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENAMETOOLONG):
-            raise OutputError(f"Cannot write here: {error.strerror}.", given=out, next="choose another --out") from error
+            raise OutputError(
+                f"Cannot write here: {error.strerror}.", given=out, next="choose another --out"
+            ) from error
         raise
 
 

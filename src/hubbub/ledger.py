@@ -327,7 +327,7 @@ def default_path() -> Path:
     data = Path(os.environ.get("XDG_DATA_HOME", ""))
     if not data.is_absolute():  # as its specification asks; a relative one would be a new budget in every folder
         data = Path("~/Library/Application Support" if sys.platform == "darwin" else "~/.local/share")
-    return data / "hubbub" / "ledger.sqlite"
+    return data.expanduser() / "hubbub" / "ledger.sqlite"
 
 
 def _create(path: Path) -> bool:

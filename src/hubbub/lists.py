@@ -23,13 +23,13 @@ class UrlList:
     sha256: str
 
 
-def read_serp(path: str | Path) -> UrlList:
+def read_serp(path: str | Path, *, canonical_urls: bool = False) -> UrlList:
     """Read a result list: Parquet, or tab-separated text with a header, columns `query` and `url`."""
     import pyarrow.compute as pc
     import pyarrow.csv
     import pyarrow.parquet
 
-    from hubbub.ingest import clean_queries, clean_urls
+    from hubbub.ingest import clean
 
     path = Path(path)
     if not path.is_file():
@@ -48,8 +48,8 @@ def read_serp(path: str | Path) -> UrlList:
         )
     rows = pa.table(
         {
-            "query": clean_queries(table.column("query").cast(pa.string())),
-            "url": clean_urls(table.column("url").cast(pa.string())),
+            "query": clean.queries(_text(table.column("query"))),
+            "url": clean.urls(_text(table.column("url")), canonical_urls),
         }
     )
     rows = rows.filter(pc.and_kleene(pc.not_equal(rows.column("query"), ""), pc.not_equal(rows.column("url"), "")))
@@ -57,3 +57,7 @@ def read_serp(path: str | Path) -> UrlList:
     if not rows.num_rows:
         raise InputError("The result list is empty.", given=path)
     return UrlList(path.name, rows, hashlib.sha256(path.read_bytes()).hexdigest())
+
+
+def _text(column: pa.ChunkedArray) -> pa.Array:
+    return column.cast(pa.string()).combine_chunks().fill_null("")

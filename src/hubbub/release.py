@@ -53,7 +53,7 @@ class Plan:
 
     mechanism: Mechanism
     out: Path
-    owner: Owner = Owner()
+    owner: Owner = field(default_factory=Owner)
     population: str = "default"
     dataset: str = "default"
     users_public: int | None = None
@@ -79,7 +79,7 @@ class Plan:
         if not guarantee.private and not self.not_private:
             raise Refused(
                 f"This release would not be private: {guarantee.scope}.",
-                given=f"--seed {self.seed}" if self.seed is not None else f"{self.mechanism.name} {self.mechanism.variant}",
+                given=f"{self.mechanism.name} {self.mechanism.variant}" if self.seed is None else f"--seed {self.seed}",
                 next="leave the seed out, or say --not-private: everything written is then stamped, and the ledger "
                 "records an infinite loss",
             )
@@ -261,12 +261,18 @@ def _write_owner_only(folder: Path, log: SearchLog, plan: Plan, facts: dict[str,
     (folder / "rejects.parquet").write_bytes(log.ingested.rejects.read_bytes())
     (folder / "facts.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
     lines = ["# Everything that made this release; `hubbub release --config run.toml` reads it again."]
-    for key, value in plan.run.items():
+    stated = {key: value for key, value in plan.run.items() if value is not None}
+    lines += [f"{key} = {_toml(value)}" for key, value in stated.items() if not isinstance(value, dict)]
+    for key, value in stated.items():
         if isinstance(value, dict):
-            lines += ["", f"[{key}]", *(f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in value.items())]
-        elif value is not None:
-            lines.append(f"{key} = {json.dumps(value, ensure_ascii=False)}")
+            lines += ["", f"[{key}]", *(f"{k} = {_toml(v)}" for k, v in value.items())]
     (folder / "run.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{k} = {_toml(v)}" for k, v in value.items()) + " }"
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 class Frame:
@@ -310,8 +316,9 @@ class Release:
         self.sentence = parsed.claim.sentence
 
     def __getattr__(self, name: str) -> Frame:
-        if name.startswith("_") or name not in self.__dict__.get("tables", ()):
-            raise AttributeError(f"this release has no table {name!r}; it has {', '.join(self.__dict__.get('tables', ()))}")
+        tables = self.__dict__.get("tables", ())
+        if name not in tables:
+            raise AttributeError(f"this release has no table {name!r}; it has {', '.join(tables)}")
         return Frame(self.public / f"{name}.parquet")
 
     def __repr__(self) -> str:

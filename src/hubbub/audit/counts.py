@@ -15,19 +15,21 @@ from hubbub.release import named_rows
 
 
 def sensitivity(subject: Subject, pair: Pair) -> Iterable[Row]:
-    """One user may move the counts of each step by no more than it says (L0, L1, L∞)."""
+    """One user may move the counts of each step by no more than it says: the largest share of L0, L1, L∞."""
     small, large = measured(subject, pair.smaller), measured(subject, pair.larger)
     for step in subject.mechanism.steps():
         table = step.name if step.name in small.counts else "queries"
         before, after = small.by_key(table), large.by_key(table)
         moved = [abs(after.get(k, 0) - before.get(k, 0)) for k in before.keys() | after.keys()]
         moved = [m for m in moved if m]
-        for norm, limit, seen in (
-            ("l0", step.l0, len(moved)),
-            ("l1", step.l1, sum(moved)),
-            ("linf", step.linf, max(moved, default=0)),
-        ):
-            yield row(subject, f"{norm} of {step.name}: {pair.name}", "proven", float(limit), float(seen), 1.0)
+        norms = (
+            (len(moved) / step.l0, f"l0 {len(moved)} of {step.l0}"),
+            (sum(moved) / step.l1, f"l1 {sum(moved)} of {step.l1}"),
+            (max(moved, default=0) / step.linf, f"linf {max(moved, default=0)} of {step.linf}"),
+        )
+        share = max(share for share, _ in norms)
+        detail = ", ".join(text for _, text in norms)
+        yield row(subject, f"one user's share of {step.name}: {pair.name}", "proven", 1.0, share, 1 / step.l1, detail)
 
 
 class NoNoise:

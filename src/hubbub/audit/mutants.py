@@ -120,7 +120,7 @@ def _first_seen(mechanism: Mechanism) -> Subject:
             shown = f"seen_{table}"
             log.engine.save(
                 shown,
-                f'SELECT row_number() OVER (ORDER BY first) - 1 AS kid, {columns}, n FROM {counted.keys} '
+                f"SELECT row_number() OVER (ORDER BY first) - 1 AS kid, {columns}, n FROM {counted.keys} "
                 f'JOIN (SELECT {columns}, min("time") AS first FROM log GROUP BY {columns}) AS s USING ({columns})',
             )
             rows = log.engine.fetch(f"SELECT n FROM {shown} ORDER BY kid")

@@ -28,7 +28,7 @@ def threshold_pairs(mechanism: Mechanism) -> Iterable[Pair]:
     d = step.l0
     url = "site" if "clicks" in mechanism.tables else None
     keys = [(f"q{i}", url) for i in range(d)]
-    few = d <= 2 and len(mechanism.steps()) == 1 or d == 1
+    few = (d <= 2 and len(mechanism.steps()) == 1) or d == 1
     base = crowd_of(t, "known", url)
 
     fresh = one_user(keys)

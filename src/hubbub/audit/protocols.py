@@ -74,7 +74,7 @@ class Row:
 class Neighbouring(Protocol):
     """Makes neighbouring logs that are bad for a mechanism with these parameters."""
 
-    def __call__(self, mechanism: Mechanism) -> Iterable[Pair]:
+    def __call__(self, mechanism: Mechanism, /) -> Iterable[Pair]:
         """The pairs."""
         ...
 
@@ -82,12 +82,14 @@ class Neighbouring(Protocol):
 class Tester(Protocol):
     """Tests one property of a subject on one pair of neighbouring logs."""
 
-    def __call__(self, subject: Subject, pair: Pair) -> Iterable[Row]:
+    def __call__(self, subject: Subject, pair: Pair, /) -> Iterable[Row]:
         """The rows of what was found."""
         ...
 
 
-def row(subject: Subject, check: str, against: str, bound: float, observed: float, power: float, detail: str = "") -> Row:
+def row(
+    subject: Subject, check: str, against: str, bound: float, observed: float, power: float, detail: str = ""
+) -> Row:
     """A row, refuted if what was observed exceeds the bound by more than rounding."""
     verdict = "refuted" if observed > bound * (1 + 1e-9) + 1e-15 else "not refuted"
     mechanism = subject.mechanism

@@ -141,7 +141,7 @@ def sampled(runs: int) -> Callable[[Subject, Pair], Iterable[Row]]:
 
 
 def smallest_visible(delta: float, factor: float, runs: int) -> float:
-    """The smallest excess over δ that a test of this size would have refuted, for an event the other log never shows."""
+    """The smallest excess over δ a test of this size would have refuted, if the other log never shows the event."""
     margin = factor * upper(0, runs)
     low, high = delta, 1.0
     for _ in range(60):

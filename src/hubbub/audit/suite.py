@@ -47,7 +47,9 @@ def tests(subject: Subject, runs: int) -> Iterator[Row]:
                 yield from test(subject, pair)
 
 
-def audit(mechanism: str | None = None, *, quick: bool = False, say: Callable[[str], None] = lambda _: None) -> list[Row]:
+def audit(
+    mechanism: str | None = None, *, quick: bool = False, say: Callable[[str], None] = lambda _: None
+) -> list[Row]:
     """Audit the installed code of one mechanism, or of all."""
     rows: list[Row] = []
     for subject in _subjects(mechanism):
@@ -64,9 +66,7 @@ def mutants(mechanism: str | None = None, *, say: Callable[[str], None] = lambda
         for mutant in MUTANTS:
             say(f"{name}: {mutant.name}")
             caught = next(_caught(mutant.make, subjects), "")
-            found.append(
-                {"mutant": mutant.name, "of": name, "verdict": "caught" if caught else "missed", "by": caught}
-            )
+            found.append({"mutant": mutant.name, "of": name, "verdict": "caught" if caught else "missed", "by": caught})
     return found
 
 

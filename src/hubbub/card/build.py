@@ -74,7 +74,8 @@ def build_card(
             "published": datetime.now(UTC).date().isoformat(),
             "contains": list(mechanism.tables),
             "files": [
-                {"path": f.path.name, "sha256": sha256_of(f.path), "rows": f.rows, "columns": list(f.columns)} for f in files
+                {"path": f.path.name, "sha256": sha256_of(f.path), "rows": f.rows, "columns": list(f.columns)}
+                for f in files
             ]
             + [{"path": p.name, "sha256": sha256_of(p)} for p in pages],
             "licence": owner.licence,
@@ -172,11 +173,13 @@ def build_card(
             "python": platform.python_version(),
             "libraries": {name: version(name) for name in ("duckdb", "numpy", "pyarrow")},
             "randomness": {
-                "source": "a fixed seed: anybody can subtract this noise" if seeded else "the operating system's generator",
+                "source": "a fixed seed: anybody can subtract this noise"
+                if seeded
+                else "the operating system's generator",
                 "sampler": "exact integer discrete Laplace (table and cells; docs/proofs/noise.md)",
                 "seeded": seeded,
             },
-            "floating_point": "noise, counts and thresholds are integers; no floating point between the draw and the value",
+            "floating_point": "noise, counts and thresholds are integers; no float between draw and value",
             "side_channels": "one batch, not interactive; time and memory of the run are not published",
             "raw_data": {"access": owner.raw_data_access, "kept_until": owner.raw_data_kept_until},
         },
@@ -260,12 +263,16 @@ def _hazards(mechanism: Mechanism, booked: Booked, users: int | None, seeded: bo
         "contribution": "bounded per user before counting; see `bounding`",
         "repeat-release": f"the ledger adds up every release of population {booked.population}; {cap}",
         "tuning-on-data": "looks at the raw log are recorded; see `data_dependent_choices`",
-        "data-dependent keys": "keys appear only through a threshold whose δ is counted" if open_keys else "public keys only",
+        "data-dependent keys": "keys appear only through a threshold whose δ is counted"
+        if open_keys
+        else "public keys only",
         "boundary": "the rule is >= and δ counts the mass at the threshold",
         "floating-point": "integers",
         "rng": "SEEDED: not private" if seeded else "the operating system's generator",
         "neighbours": mechanism.neighbours.value,
-        "delta": "number of users " + NOT_STATED if users is None else f"δ times declared users is {number(delta * users)}",
+        "delta": "number of users " + NOT_STATED
+        if users is None
+        else f"δ times declared users is {number(delta * users)}",
         "post-hoc filter": "none that depends on the data",
         "small groups": "what few users share is missing by design: the release over-represents the head",
     }

@@ -107,7 +107,11 @@ def _numbers(card: Card) -> Iterator[Finding]:
             return
         same = _close(part.epsilon, round_up(step.epsilon)) and _close(part.delta, round_up(step.delta))
         same = same and step.record() == part.model_dump()
-        yield Finding(f"step {part.name}: ε and δ follow from its law", same, f"ε = {float(step.epsilon):.6g}, δ = {float(step.delta):.6g}")
+        yield Finding(
+            f"step {part.name}: ε and δ follow from its law",
+            same,
+            f"ε = {float(step.epsilon):.6g}, δ = {float(step.delta):.6g}",
+        )
         epsilon, delta = epsilon + step.epsilon, delta + step.delta
     factor = 2 if card.unit.neighbouring == Neighbours.REPLACE else 1
     total = round_up(epsilon * factor)

@@ -55,12 +55,13 @@ def registry_entry(card: Card) -> dict[str, object]:
             },
             "implementation": {
                 "preprocessing_and_hyperparameter_tuning": _bullets(
-                    f"{c.choice} (informed by {c.informed_by} information): {c.note}" for c in card.data_dependent_choices
+                    f"{c.choice} (informed by {c.informed_by} information): {c.note}"
+                    for c in card.data_dependent_choices
                 ),
                 "mechanisms": _bullets(
                     [
                         *(
-                            f"{s.name}: {s.mechanism}, {s.noise} with scale {s.scale}, threshold {s.threshold}, keeps {s.keeps}"
+                            f"{s.name}: {s.noise} with scale {s.scale}, threshold {s.threshold}, keeps {s.keeps}"
                             for s in card.steps
                         ),
                         f"{card.implementation.software}; {card.implementation.randomness.sampler}",

@@ -30,7 +30,9 @@ def audit(
     if mutants:
         found = run_mutants(mechanism, say=terminal.note)
         for row in found:
-            terminal.say(f"{row['verdict']:7} {row['of']}: {row['mutant']}" + (f", by {row['by']}" if row["by"] else ""))
+            terminal.say(
+                f"{row['verdict']:7} {row['of']}: {row['mutant']}" + (f", by {row['by']}" if row["by"] else "")
+            )
         terminal.document({"rows": found})
         missed = [row for row in found if row["verdict"] != "caught"]
         if missed:
@@ -44,6 +46,8 @@ def audit(
         )
     terminal.document({"rows": [r.record() for r in rows]})
     broken = [r for r in rows if r.refuted and r.against == "proven"]
-    terminal.say(f"{len(rows)} checks, {len(broken)} proven guarantees refuted. Not refuted is not proven: see docs/proofs.")
+    terminal.say(
+        f"{len(rows)} checks, {len(broken)} proven guarantees refuted. Not refuted is not proven: see docs/proofs."
+    )
     if broken:
         raise CheckFailed(f"{len(broken)} proven guarantees were refuted.")

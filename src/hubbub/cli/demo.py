@@ -10,10 +10,38 @@ import typer
 
 from hubbub.cli.shared import Json, Quiet, Terminal, Verbose, command
 
-WORDS = (
-    "weather map news bank hotel music video recipe travel school garden history game house car film "
-    "health phone island river cheap best free online local old new photo book train"
-).split()
+WORDS = [
+    "weather",
+    "map",
+    "news",
+    "bank",
+    "hotel",
+    "music",
+    "video",
+    "recipe",
+    "travel",
+    "school",
+    "garden",
+    "history",
+    "game",
+    "house",
+    "car",
+    "film",
+    "health",
+    "phone",
+    "island",
+    "river",
+    "cheap",
+    "best",
+    "free",
+    "online",
+    "local",
+    "old",
+    "new",
+    "photo",
+    "book",
+    "train",
+]
 
 
 @command
@@ -42,8 +70,22 @@ def demo(
     while (folder / f"release-{number}").exists():
         number += 1
     given = dict.fromkeys(
-        "variant neighbours tables columns canonical_urls max_rejects serp engine memory threads work users_public seed "
-        "not_private".split()
+        [
+            "variant",
+            "neighbours",
+            "tables",
+            "columns",
+            "canonical_urls",
+            "max_rejects",
+            "serp",
+            "engine",
+            "memory",
+            "threads",
+            "work",
+            "users_public",
+            "seed",
+            "not_private",
+        ]
     )
     run(
         given

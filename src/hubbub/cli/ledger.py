@@ -54,7 +54,9 @@ def show(
                 }
             )
             limit = "no cap" if cap is None else f"cap ε = {number(cap.epsilon)}, δ = {number(cap.delta)}"
-            terminal.say(f"{name}: ε = {number(spent.epsilon)} at δ = {number(spent.delta)} in {spent.releases} release(s), {limit}")
+            terminal.say(
+                f"{name}: ε = {number(spent.epsilon)} at δ = {number(spent.delta)}, releases: {spent.releases}, {limit}"
+            )
             for e in entries:
                 if e.population == name:
                     cost = f"ε = {number(e.loss.epsilon)}, δ = {number(e.loss.delta)}" if e.private else "NOT PRIVATE"

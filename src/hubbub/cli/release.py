@@ -14,13 +14,19 @@ from hubbub.errors import ParameterError
 
 @command
 def release(
-    log: Annotated[str | None, typer.Argument(help="The log: a file, a folder or a quoted glob.", metavar="LOG")] = None,
+    log: Annotated[
+        str | None, typer.Argument(help="The log: a file, a folder or a quoted glob.", metavar="LOG")
+    ] = None,
     out: Annotated[str | None, typer.Option(help="The folder to make; must not exist.", metavar="DIR")] = None,
     mechanism: Annotated[str | None, typer.Option(help="Which mechanism: korolova.", metavar="M")] = None,
     epsilon: Annotated[str | None, typer.Option(help="Privacy loss ε; same as --set epsilon=E.", metavar="E")] = None,
     delta: Annotated[str | None, typer.Option(help="Failure chance δ; same as --set delta=D.", metavar="D")] = None,
-    set: Annotated[list[str] | None, typer.Option(help="A parameter, as name=value; repeatable.", metavar="NAME=VALUE")] = None,
-    variant: Annotated[str | None, typer.Option(help="strict (provable, default) or published (as in the paper).")] = None,
+    set: Annotated[
+        list[str] | None, typer.Option(help="A parameter, as name=value; repeatable.", metavar="NAME=VALUE")
+    ] = None,
+    variant: Annotated[
+        str | None, typer.Option(help="strict (provable, default) or published (as in the paper).")
+    ] = None,
     neighbours: Annotated[str | None, typer.Option(help="add-remove (default) or replace.")] = None,
     tables: Annotated[str | None, typer.Option(help="Tables to release, e.g. queries,clicks.", metavar="T,…")] = None,
     format: Annotated[str | None, typer.Option(help="Format of the log: aol or table.")] = None,
@@ -29,35 +35,39 @@ def release(
     ] = None,
     canonical_urls: Annotated[bool | None, typer.Option("--canonical-urls", help="Canonicalise clicked URLs.")] = None,
     max_rejects: Annotated[str | None, typer.Option(help="Stop if more lines than this are unreadable (5%).")] = None,
-    serp: Annotated[str | None, typer.Option(help="Public result list: Parquet or TSV with query, url.", metavar="F")] = None,
+    serp: Annotated[
+        str | None, typer.Option(help="Public result list: Parquet or TSV with query, url.", metavar="F")
+    ] = None,
     engine: Annotated[str | None, typer.Option(help="Where the log is counted: duckdb.")] = None,
     memory: Annotated[str | None, typer.Option(help="The engine's memory limit (2GB).")] = None,
     threads: Annotated[int | None, typer.Option(help="The engine's threads (all cores).")] = None,
     work: Annotated[str | None, typer.Option(help="Folder for temporary copies of the raw log.", metavar="DIR")] = None,
     population: Annotated[str | None, typer.Option(help="Who the log is about; budgets add up per population.")] = None,
     dataset: Annotated[str | None, typer.Option(help="Your name for this log: population and period.")] = None,
-    users_public: Annotated[int | None, typer.Option(help="Declared number of users; δ must be below 1/N.", metavar="N")] = None,
+    users_public: Annotated[
+        int | None, typer.Option(help="Declared number of users; δ must be below 1/N.", metavar="N")
+    ] = None,
     ledger: LedgerFile = None,
-    config: Annotated[str | None, typer.Option(help="TOML with any of these options and a [card] table.", metavar="FILE")] = None,
+    config: Annotated[
+        str | None, typer.Option(help="TOML with any of these options and a [card] table.", metavar="FILE")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Repeatable noise, for tests: NOT PRIVATE.", metavar="S")] = None,
-    not_private: Annotated[bool | None, typer.Option("--not-private", help="Accept a release that is not private.")] = None,
+    not_private: Annotated[
+        bool | None, typer.Option("--not-private", help="Accept a release that is not private.")
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Release a log with a privacy guarantee, a card and a page.
 
-    Example: hubbub release log.tsv.gz --format aol --mechanism korolova --epsilon 1 --delta 1e-6 --set d=20 --out release
+    Example: hubbub release log.tsv.gz --format aol --mechanism korolova --epsilon 1 --delta 1e-6 --out release
     """
+    given: dict[str, Any] = dict(locals())
+    for name in ("set", "config", "json", "quiet", "verbose"):
+        del given[name]
     from hubbub.card.owner import read_config, read_owner
 
-    given: dict[str, Any] = {
-        "log": log, "out": out, "mechanism": mechanism, "epsilon": epsilon, "delta": delta, "variant": variant,
-        "neighbours": neighbours, "tables": tables, "format": format, "columns": columns, "canonical_urls": canonical_urls,
-        "max_rejects": max_rejects, "serp": serp, "engine": engine, "memory": memory, "threads": threads, "work": work,
-        "population": population, "dataset": dataset, "users_public": users_public, "ledger": ledger, "seed": seed,
-        "not_private": not_private,
-    }  # fmt: skip
     stated = read_config(config) if config else {}
     owner = read_owner(_table(stated, "card"))
     settings = {str(k): str(v) for k, v in _table(stated, "set").items()} | parse_settings(set or [])
@@ -96,7 +106,7 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
         variant=given["variant"] or "strict",
         neighbours=given["neighbours"],
         tables=[t.strip() for t in given["tables"].split(",")] if given["tables"] else None,
-        serp=read_serp(given["serp"]) if given["serp"] else None,
+        serp=read_serp(given["serp"], canonical_urls=bool(given["canonical_urls"])) if given["serp"] else None,
     )
     plan = Plan(
         mechanism,
@@ -106,9 +116,10 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
         dataset=given["dataset"] or "default",
         users_public=_whole(given["users_public"], "users-public"),
         max_rejects=parse_share(given["max_rejects"] or "5%"),
-        seed=given["seed"],
+        seed=_whole(given["seed"], "seed", least=0),
         not_private=bool(given["not_private"]),
-        run={k: v for k, v in given.items() if k not in ("epsilon", "delta")} | {"set": dict(settings)} | {"card": card},
+        run={k: _absolute(k, v) for k, v in given.items() if k not in ("epsilon", "delta")}
+        | {"set": dict(settings), "card": card},
     )
     plan.refuse_early()
     guarantee = plan.guarantee()
@@ -124,7 +135,7 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
             period=owner.period,
             canonical_urls=bool(given["canonical_urls"]),
             memory=given["memory"] or "2GB",
-            threads=given["threads"],
+            threads=_whole(given["threads"], "threads"),
             work=Path(given["work"]) if given["work"] else None,
             progress=terminal.progress("reading"),
         ) as log:
@@ -140,7 +151,9 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
         terminal.say("NOT PRIVATE: stamped so; do not publish.")
     for table, rows in result.rows.items():
         terminal.say(f"  {table}: {rows} rows")
-    terminal.say(f"Ledger: population {plan.population} has spent ε = {number(spent.epsilon)} in {spent.releases} release(s).")
+    terminal.say(
+        f"Ledger: population {plan.population} has spent ε = {number(spent.epsilon)} in {spent.releases} release(s)."
+    )
     terminal.say(f"Open {plan.out}/public/index.html; check with: hubbub card {plan.out} --check")
     terminal.document(
         {
@@ -167,6 +180,11 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
             "owner_only": result.owner_only,
         }
     )
+
+
+def _absolute(name: str, value: Any) -> Any:
+    """Paths as they can be found again from anywhere."""
+    return str(Path(value).absolute()) if value and name in ("log", "out", "serp", "work", "ledger") else value
 
 
 def parse_settings(pairs: list[str]) -> dict[str, str]:
@@ -204,11 +222,11 @@ def parse_share(text: object) -> float:
     return share
 
 
-def _whole(value: object, name: str) -> int | None:
+def _whole(value: object, name: str, least: int = 1) -> int | None:
     if value is None:
         return None
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ParameterError(f"--{name} must be a whole number of at least 1.", given=value)
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ParameterError(f"--{name} must be a whole number of at least {least}.", given=value)
     return value
 
 

@@ -25,7 +25,7 @@ Bytes = npt.NDArray[np.uint8]
 EARLIEST, LATEST = -62_135_596_800, 253_402_300_799  # the years 1 to 9999
 MAX_RANK = 2**31 - 1
 ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)Z?", re.ASCII)
-EPOCH = re.compile(r"-?\d{1,12}", re.ASCII)
+EPOCH = re.compile(r"-?0*\d{1,12}", re.ASCII)
 RANK = re.compile(r"0*(\d{1,10})", re.ASCII)
 
 MONTHS = np.arange("0001-01", "10000-01", dtype="datetime64[M]")
@@ -73,15 +73,15 @@ def times(column: pa.Array, epoch: bool) -> Numbers:
     array, offsets = view(column)
     length = np.diff(offsets)
     value, plain = np.zeros(len(column), np.int64), np.zeros(len(column), np.bool_)
-    iso = np.flatnonzero(length == ISO_LENGTH)
-    if len(iso):
-        whole = len(iso) == len(column)
-        letters = array if whole else view(column.take(pa.array(iso)))[0]
-        value[iso], plain[iso] = _iso_times(letters.reshape(-1, ISO_LENGTH))
-    if epoch and len(iso) < len(column):
-        digits, whole_numbers = _digits(array, offsets)
-        whole_numbers &= digits <= LATEST
-        value, plain = np.where(whole_numbers, digits, value), plain | whole_numbers
+    for size in (ISO_LENGTH, ISO_LENGTH + 1):
+        rows = np.flatnonzero(length == size)
+        if len(rows):
+            letters = array if len(rows) == len(column) else view(column.take(pa.array(rows)))[0]
+            value[rows], plain[rows] = _iso_times(letters.reshape(-1, size))
+    if epoch and not plain.all():
+        number, whole = _digits(array, offsets)
+        whole &= number <= LATEST
+        value, plain = np.where(whole, number, value), plain | whole
     return _others(column, value, plain, lambda text: parse_time(text, epoch))
 
 
@@ -94,10 +94,12 @@ def ranks(column: pa.Array) -> Numbers:
 
 
 def _iso_times(letters: Bytes) -> tuple[Ints, Mask]:
-    """Times of exactly 19 letters each, and which of them are well formed."""
+    """Times of 19 letters each, or 20 with the Z behind, and which of them are well formed."""
     letters = np.ascontiguousarray(letters.T)
     good = (letters[4] == ord("-")) & (letters[7] == ord("-")) & (letters[13] == ord(":")) & (letters[16] == ord(":"))
     good &= (letters[10] == ord(" ")) | (letters[10] == ord("T"))
+    if len(letters) > ISO_LENGTH:
+        good &= letters[ISO_LENGTH] == ord("Z")
     digit = letters - ord("0")
     for place in ISO_DIGITS:
         good &= digit[place] <= 9

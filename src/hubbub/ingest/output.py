@@ -33,6 +33,7 @@ class Output:
             self._log = pq.ParquetWriter(self._temporary[self.log], SCHEMA, use_dictionary=["user", "rank"])
             self._rejects = pq.ParquetWriter(self._temporary[self.rejects], REJECTS)
         except OSError as error:
+            self._clear()
             raise self._failed(error) from None
 
     def add(self, part: Part, file: Path, lines_before: int) -> None:
@@ -44,7 +45,7 @@ class Output:
             if sum(batch.num_rows for batch in self._waiting) >= ROW_GROUP:
                 self._flush()
             if part.rejects.num_rows:
-                self._add_rejects(part.rejects, str(file), lines_before + 1)
+                self._add_rejects(part.rejects, os.fsencode(file).decode(errors="replace"), lines_before + 1)
         except OSError as error:
             raise self._failed(error) from None
 
@@ -80,9 +81,12 @@ class Output:
             if kind is None:
                 raise self._failed(trouble) from None
         finally:
-            for temporary in self._temporary.values():
-                with suppress(OSError):
-                    temporary.unlink(missing_ok=True)
+            self._clear()
+
+    def _clear(self) -> None:
+        for temporary in self._temporary.values():
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
     def _failed(self, error: OSError) -> OutputError:
         return OutputError(

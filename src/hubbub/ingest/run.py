@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,18 +46,18 @@ def ingest(
         raise ParameterError("Ingest needs a thread.", given=threads, allowed="1 or more", next="leave it at 2")
     chosen = reader(format)
     files = resolve(source)
-    names = chosen.columns(columns, files)
+    names = chosen.columns(columns, list(files))
     with Output(Path(into)) as output:
-        _refuse_overwriting(files, output)
-        total, finished = sum(file.stat().st_size for file in files), 0
-        for file in files:
+        _refuse_overwriting(source, files, output)
+        finished, total = 0, sum(files.values())
+        for file, size in files.items():
             lines = 0
             for part, done in _computed(chosen.tasks(file, names, canonical_urls), threads):
                 output.add(part, file, lines)
                 lines += part.lines
                 if progress:
                     progress(finished + done, total)
-            finished += file.stat().st_size
+            finished += size
         if output.kept == 0:
             raise _nothing_kept(source, format, output)
     if progress:
@@ -84,12 +84,15 @@ def _computed(tasks: Iterator[Task], threads: int) -> Iterator[tuple[Part, int]]
         pool.shutdown(cancel_futures=True)
 
 
-def _refuse_overwriting(files: list[Path], output: Output) -> None:
-    for path in (output.log, output.rejects):
-        if any(path.exists() and path.samefile(file) for file in files):
-            raise ParameterError(
-                "The cleaned log would overwrite the log it is made from.", given=path, next="choose another folder"
-            )
+def _refuse_overwriting(source: str | Path, files: Iterable[Path], output: Output) -> None:
+    """What is written must neither replace nor join what is read."""
+    targets = [path for path in (output.log, output.rejects) if path.exists()]
+    if Path(source).resolve() == output.log.parent.resolve() or any(
+        target.samefile(file) for target in targets for file in files
+    ):
+        raise ParameterError(
+            "The log cannot be cleaned into its own place.", given=output.log.parent, next="choose another folder"
+        )
 
 
 def _nothing_kept(source: str | Path, format: str, output: Output) -> InputError:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,64 +19,62 @@ from hubbub.errors import InputError
 
 CODECS = {".gz": ("gzip", b"\x1f\x8b"), ".zst": ("zstd", b"\x28\xb5\x2f\xfd")}
 READABLE = "a file, a folder of files or a glob; plain, .gz or .zst"
-FOREIGN = {
-    b"PAR1": ("a Parquet file", "read it with the format `table`"),
-    b"PK\x03\x04": ("a zip archive", "unpack it first"),
-    b"BZh": ("compressed with bzip2", "decompress it, or compress it with gzip or zstd instead"),
-    b"\xfd7zXZ": ("compressed with xz", "decompress it, or compress it with gzip or zstd instead"),
-    b"\xff\xfe": ("UTF-16 text", "convert it to UTF-8"),
-    b"\xfe\xff": ("UTF-16 text", "convert it to UTF-8"),
+RECOMPRESS = "decompress it, or compress it with gzip or zstd instead"
+FOREIGN = {  # what no line of UTF-8 text begins with
+    rb"PAR1[\x00-\x1f]": ("a Parquet file", "read it with `--format table`, and call it .parquet"),
+    rb"PK\x03\x04": ("a zip archive", "unpack it first"),
+    rb"BZh[1-9]1AY&SY": ("compressed with bzip2", RECOMPRESS),
+    rb"\xfd7zXZ\x00": ("compressed with xz", RECOMPRESS),
+    rb"\xff\xfe|\xfe\xff": ("UTF-16 text", "convert it to UTF-8"),
 }
 
 
-def resolve(source: str | Path) -> list[Path]:
-    """The files of a log, in the order of their names; empty ones are left out."""
+def resolve(source: str | Path) -> dict[Path, int]:
+    """The files of a log with their sizes, in the order of their names; empty files are left out."""
+    try:
+        files = _matching(source)
+    except OSError as error:
+        raise InputError(f"The log cannot be read: {error.strerror}.", given=source, allowed=READABLE) from None
+    sizes = {file: _size(file) for file in files}
+    if not any(sizes.values()):
+        what = "The log is empty." if sizes else "The log's folder holds no files."
+        raise InputError(what, given=source, allowed=READABLE, next="check that it was copied whole")
+    return {file: size for file, size in sizes.items() if size}
+
+
+def _matching(source: str | Path) -> list[Path]:
     path = Path(source)
     if path.is_dir():
-        files = _listing(path)
-    elif path.exists():
-        files = [path]
-    elif glob.has_magic(str(source)):
-        files = [Path(name) for name in sorted(glob.glob(str(source), recursive=True)) if not os.path.isdir(name)]
-        if not files:
-            raise InputError(
-                "No file matches the log's pattern.", given=source, allowed=READABLE, next="check the glob"
-            )
-    else:
+        return [file for file in sorted(path.iterdir()) if not file.name.startswith((".", "_")) and not file.is_dir()]
+    if path.exists():
+        return [path]
+    if not glob.has_magic(str(source)):
         raise InputError("The log does not exist.", given=source, allowed=READABLE, next="check the path")
-    sized = [(file, _size(file)) for file in files]
-    if not any(size for _, size in sized):
-        what = "The log's folder holds no data." if path.is_dir() else "The log is empty."
-        raise InputError(what, given=source, allowed=READABLE, next="check that it was copied whole")
-    return [file for file, size in sized if size]
-
-
-def _listing(folder: Path) -> list[Path]:
-    try:
-        entries = sorted(folder.iterdir())
-    except OSError as error:
-        raise InputError(
-            f"The log's folder cannot be read: {error.strerror}.", given=folder, next="check access"
-        ) from None
-    return [entry for entry in entries if not entry.name.startswith((".", "_")) and not entry.is_dir()]
+    files = sorted({Path(name) for name in glob.glob(str(source), recursive=True) if not os.path.isdir(name)})
+    if not files:
+        raise InputError("No file matches the log's pattern.", given=source, allowed=READABLE, next="check the pattern")
+    return files
 
 
 def _size(file: Path) -> int:
-    """The size of a file that can be read."""
+    """The size of a file that can be opened."""
     try:
-        if not file.is_file() and file.exists():
+        if file.exists() and not file.is_file():
             raise InputError("Part of the log is not a regular file.", given=file, allowed=READABLE)
         with file.open("rb") as opened:
             return os.fstat(opened.fileno()).st_size
     except OSError as error:
         raise InputError(
-            f"Part of the log cannot be read: {error.strerror}.", given=file, next="check the file and its permissions"
+            f"Part of the log cannot be read: {error.strerror}.",
+            given=file,
+            allowed=READABLE,
+            next="check the file and its permissions, or leave it out with a glob",
         ) from None
 
 
 def bare(file: Path) -> Path:
     """The file's name without the suffix of its compression."""
-    return file.with_suffix("") if file.suffix in CODECS else file
+    return file.with_suffix("") if file.suffix.lower() in CODECS else file
 
 
 class Stream:
@@ -89,12 +88,9 @@ class Stream:
         try:
             return bytes(self._data.read(size))
         except OSError as error:
-            if self._codec:
-                what = f"The {self._codec} stream is damaged or cut off."
-                raise InputError(
-                    what, given=self.file, next=f"test it with `{self._codec} -t`, copy it again"
-                ) from None
-            raise InputError(f"The log cannot be read: {error.strerror}.", given=self.file) from None
+            what = f"The {self._codec} stream is damaged or cut off" if self._codec else "The log cannot be read"
+            advice = f"test it with `{self._codec} -t` and copy it again" if self._codec else "check the disk"
+            raise InputError(f"{what}: {error}.", given=self.file, next=advice) from None
 
     def done(self) -> int:
         """How much of the file has been read."""
@@ -107,18 +103,15 @@ def opened(file: Path) -> Iterator[Stream]:
     try:
         raw = pa.OSFile(str(file), "rb")
     except OSError as error:
-        raise InputError(f"The log cannot be opened: {error.strerror}.", given=file) from None
+        raise InputError(f"The log cannot be opened: {error}.", given=file) from None
     with raw:
-        magic = raw.read(6)
+        start = raw.read(16)
         raw.seek(0)
-        for start, (what, advice) in FOREIGN.items():
-            if magic.startswith(start):
+        for pattern, (what, advice) in FOREIGN.items():
+            if re.match(pattern, start):
                 raise InputError(f"The log is {what}, not text.", given=file, allowed=READABLE, next=advice)
-        codec = next((name for name, start in CODECS.values() if magic.startswith(start)), None)
-        if codec is None and file.suffix in CODECS:
-            name = CODECS[file.suffix][0]
-            raise InputError(
-                f"The file is named {file.suffix} but is not a {name} stream.", given=file, next="rename it"
-            )
+        codec = next((name for name, magic in CODECS.values() if start.startswith(magic)), None)
+        if codec is None and file.suffix.lower() in CODECS:
+            raise InputError(f"The file is named {file.suffix} but not compressed so.", given=file, next="rename it")
         data = pa.CompressedInputStream(raw, codec) if codec else raw
         yield Stream(file, raw, data, codec)

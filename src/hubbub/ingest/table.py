@@ -111,9 +111,10 @@ def _first_line(file: Path) -> bytes:
     """The file's first line, as the line rule sees it."""
     with opened(file) as stream:
         line = stream.read(MAX_LINE + 2).partition(b"\n")[0]
-    if len(line) > MAX_LINE + 1:
+    line = line.removesuffix(b"\r")
+    if len(line) > MAX_LINE:
         raise InputError("The log's header is longer than 1 MiB.", given=file, next="check that it is a text file")
-    return line.removesuffix(b"\r").removeprefix(BYTE_ORDER_MARK)
+    return line.removeprefix(BYTE_ORDER_MARK)
 
 
 register(Table())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from hubbub.errors import ParameterError
 from hubbub.mechanisms.base import Mechanism, Parameter, Tables
@@ -16,7 +17,7 @@ def mechanisms() -> dict[str, type[Mechanism]]:
     return dict(sorted(Mechanism.registry.items()))
 
 
-def build(name: str, settings: Mapping[str, object], **context: object) -> Mechanism:
+def build(name: str, settings: Mapping[str, Any], **context: Any) -> Mechanism:
     """A mechanism by name; settings are values or text such as "0.5" or "1e-6"."""
     if name not in Mechanism.registry:
         raise ParameterError("There is no such mechanism.", given=name, allowed=", ".join(mechanisms()))

@@ -144,7 +144,9 @@ class Mechanism(ABC):
         wanted = tuple(dict.fromkeys(tables or self._default_tables()))
         for table in wanted:
             if table not in self.offers:
-                raise ParameterError(f"{self.name} does not release this table.", given=table, allowed=", ".join(self.offers))
+                raise ParameterError(
+                    f"{self.name} does not release this table.", given=table, allowed=", ".join(self.offers)
+                )
         self.tables = tuple(t for t in self.offers if t in wanted)
         known = {p.name: p for p in self.parameters}
         for key in settings:

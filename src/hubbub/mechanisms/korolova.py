@@ -106,7 +106,7 @@ class Korolova(Mechanism, register=True):
         if raw:
             if raw != set(needed):
                 raise ParameterError(
-                    f"Raw parameters of korolova {self.variant} for {', '.join(self.tables)} are incomplete or too many.",
+                    f"korolova {self.variant} for {', '.join(self.tables)} needs other raw parameters.",
                     given=", ".join(sorted(raw)),
                     allowed="exactly " + ", ".join(needed),
                 )
@@ -211,14 +211,19 @@ class Korolova(Mechanism, register=True):
         if "b_q" in self.settings:
             epsilon += d / float(self._number("b_q"))
         if "b_c" in self.settings:
-            epsilon += int(self.settings["d_c"]) / float(self._number("b_c"))
+            d_c, b_c = int(self.settings["d_c"]), float(self._number("b_c"))
+            epsilon += d_c / b_c
+            if "K_c" in self.settings:  # the paper has no such table; its δ for queries, applied to (query, url)
+                delta += d_c / 2 * math.exp((d_c - float(self._number("K_c"))) / b_c)
         loss = self.loss()
         return Claim(
             by=f"{self.paper}, Theorem 1",
             epsilon=epsilon,
             delta=delta,
             holds=loss.epsilon <= epsilon * (1 + 1e-12) and loss.delta <= delta * (1 + 1e-12),
-            why="" if self.variant == "published" else "the theorem's numbers for the same bounds, scales and thresholds",
+            why=""
+            if self.variant == "published"
+            else "the theorem's numbers for the same bounds, scales and thresholds",
         )
 
     @property
@@ -232,7 +237,9 @@ class Korolova(Mechanism, register=True):
         if self.serp is not None:
             notes.append("The result list must not have been learned from this log.")
         if self.variant == "published" and not self.claimed().holds:
-            notes.append("The paper's numbers are for real-valued noise; the integer law that runs is proven separately.")
+            notes.append(
+                "The paper's numbers are for real-valued noise; the integer law that runs is proven separately."
+            )
         return tuple(notes)
 
     # ------------------------------------------------------------------ what runs

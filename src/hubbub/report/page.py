@@ -29,7 +29,8 @@ def write_pages(folder: Path, card: Card) -> list[Path]:
     tables = []
     for name in card.release.contains:
         rows = pq.read_table(folder / f"{name}.parquet")
-        tables.append({"name": name, "columns": rows.column_names, "total": rows.num_rows, "rows": rows.slice(0, TOP).to_pylist()})
+        shown = rows.slice(0, TOP).to_pylist()
+        tables.append({"name": name, "columns": rows.column_names, "total": rows.num_rows, "rows": shown})
     pages = []
     for template, name in (("index.html", "index.html"), ("data_card.md", "README.md")):
         text = environment.get_template(template).render(card=card, tables=tables, top=TOP)

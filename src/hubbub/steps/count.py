@@ -32,9 +32,8 @@ class Counts:
 def count(log: SearchLog, keys: Keys, bounded: str) -> Counts:
     """How many bounded rows each key has: users for distinct keys, events for occurrences."""
     table = f"counted_{keys.name}"
-    log.engine.number(
-        table, f"SELECT {keys.list()}, count(*) AS n FROM ({bounded}) AS bounded GROUP BY {keys.list()}", keys.columns, "kid"
-    )
+    counted = f"SELECT {keys.list()}, count(*) AS n FROM ({bounded}) AS bounded GROUP BY {keys.list()}"
+    log.engine.number(table, counted, keys.columns, "kid")
     rows = log.engine.fetch(f"SELECT kid, n FROM {table}")
     return Counts(_by_id(rows, "n"), table)
 
