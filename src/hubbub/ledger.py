@@ -3,6 +3,7 @@
 One SQLite file, append-only. A reservation is checked against the cap and written in one
 exclusive transaction before the first noise is drawn, and counts for ever, whatever happens to
 the process afterwards: two processes cannot both spend the last of a cap, a crash gives nothing back.
+Every row is sealed with a hash over itself and the row before it, so that damage is noticed.
 
 Who is protected is a *population*, named by the owner; a *data set* is one of its periods.
 Budgets add over all data sets of a population. A file's fingerprint only warns: if it named the
@@ -11,6 +12,7 @@ budget, adding one row would buy a new one.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -47,7 +49,7 @@ TABLES = {
 }
 NEVER = "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;"
 SCHEMA = "".join(
-    f"CREATE TABLE {name} (id INTEGER PRIMARY KEY, time TEXT NOT NULL, {columns});"
+    f"CREATE TABLE {name} (id INTEGER PRIMARY KEY, time TEXT NOT NULL, {columns}, seal TEXT NOT NULL);"
     f"CREATE TRIGGER {name}_update BEFORE UPDATE ON {name} {NEVER}"
     f"CREATE TRIGGER {name}_delete BEFORE DELETE ON {name} {NEVER}"
     # REPLACE takes a row away without asking the delete trigger
@@ -110,6 +112,7 @@ class Ledger(AbstractContextManager["Ledger"]):
             self._db = sqlite3.connect(address, uri=True, timeout=WAIT_SECONDS, isolation_level=None)
         try:
             self._db.row_factory = sqlite3.Row
+            self._db.text_factory = lambda text: text.decode("utf-8", "replace")
             with _explained(self.path):
                 self._open()
         except BaseException:
@@ -145,7 +148,7 @@ class Ledger(AbstractContextManager["Ledger"]):
             "mechanism": mechanism,
             "variant": variant,
         }
-        row |= {"loss": json.dumps(loss_record(loss)), "private": private, "software": software}
+        row |= {"loss": json.dumps(loss_record(loss)), "private": int(private), "software": software}
         row |= {"parameters": json.dumps(parameters, sort_keys=True, default=str), "fingerprint": fingerprint}
         self.would_allow(population, loss, private)  # the slow sums, before anyone has to wait for us
         with self._transaction("IMMEDIATE"):
@@ -194,7 +197,13 @@ class Ledger(AbstractContextManager["Ledger"]):
         """All entries, or those of one population, in order."""
         state = "(SELECT state FROM events WHERE entry = e.id ORDER BY id DESC LIMIT 1) AS state"
         query = f"SELECT *, {state} FROM entries e WHERE population = coalesce(?, population) ORDER BY id"
-        return [Entry(**self._decoded(row)) for row in self._rows(query, population)]
+        entries = []
+        for row in self._rows(query, population):
+            del row["seal"]
+            row |= {"loss": read_loss(json.loads(row["loss"])), "private": bool(row["private"])}
+            row["parameters"] = json.loads(row["parameters"], parse_constant=str)
+            entries.append(Entry(**row))
+        return entries
 
     def cap_of(self, population: str) -> Cap | None:
         """The cap that holds; none unless the owner set one."""
@@ -249,6 +258,12 @@ class Ledger(AbstractContextManager["Ledger"]):
         whole = {f"{table}{rest}" for table in TABLES for rest in ("", "_update", "_delete", "_replace")} <= names
         if not whole or self._rows("PRAGMA quick_check(1)")[0]["quick_check"] != "ok":
             raise _damaged(self.path)
+        for table in TABLES:
+            before = ""
+            for n, row in enumerate(self._rows(f"SELECT * FROM {table} ORDER BY id"), 1):
+                seal = row.pop("seal")
+                if row["id"] != n or seal != (before := _seal(before, row)):
+                    raise _damaged(self.path)
         self._db.execute("PRAGMA synchronous = EXTRA")  # FULL, and the end of a rollback journal is durable too
         self._db.execute("PRAGMA fullfsync = ON")
         if sqlite3.sqlite_version_info < SAFE_WAL:
@@ -287,22 +302,17 @@ class Ledger(AbstractContextManager["Ledger"]):
                 raise OurBug(f"ledger entry {entry.id} cannot become {state!r}: it was {past}")
             self._insert("events", {"entry": entry.id, "state": state})
 
-    def _decoded(self, row: dict[str, Any]) -> dict[str, Any]:
-        try:
-            loss, parameters = read_loss(json.loads(row["loss"])), json.loads(row["parameters"], parse_constant=str)
-        except (ValueError, KeyError, TypeError, ArithmeticError) as error:
-            raise _damaged(self.path) from error
-        return row | {"loss": loss, "parameters": parameters, "private": bool(row["private"])}
-
     def _rows(self, query: str, *values: object) -> list[dict[str, Any]]:
         with _explained(self.path):
             return [dict(row) for row in self._db.execute(query, values)]
 
     def _insert(self, table: str, row: dict[str, Any]) -> int:
-        row = {"time": _now()} | row
+        last = self._rows(f"SELECT id, seal FROM {table} ORDER BY id DESC LIMIT 1") or [{"id": 0, "seal": ""}]
+        row = {"id": last[0]["id"] + 1, "time": _now()} | row
+        row["seal"] = _seal(last[0]["seal"], row)
         marks = ", ".join("?" * len(row))
-        done = self._db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
-        return int(done.lastrowid or 0)
+        self._db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
+        return int(row["id"])
 
     @contextmanager
     def _transaction(self, kind: str) -> Iterator[None]:
@@ -337,8 +347,10 @@ def _create(path: Path) -> bool:
     os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     try:
         with closing(sqlite3.connect(draft, isolation_level=None)) as db:
-            first = f"INSERT INTO meta (time, key, value) VALUES ('{_now()}', 'version', '{VERSION}');"
-            db.executescript(f"PRAGMA application_id = {MARK}; BEGIN; {SCHEMA} {first} COMMIT;")
+            db.executescript(f"PRAGMA application_id = {MARK}; BEGIN; {SCHEMA}")
+            first = {"id": 1, "time": _now(), "key": "version", "value": str(VERSION)}
+            db.execute("INSERT INTO meta VALUES (?, ?, ?, ?, ?)", (*first.values(), _seal("", first)))
+            db.execute("COMMIT")
             if sqlite3.sqlite_version_info >= SAFE_WAL:
                 db.execute("PRAGMA journal_mode = WAL")
         os.link(draft, path)
@@ -347,6 +359,11 @@ def _create(path: Path) -> bool:
     finally:
         draft.unlink()
     return True
+
+
+def _seal(before: str, row: Mapping[str, object]) -> str:
+    """The hash of a row and, through the seal before it, of all earlier ones."""
+    return hashlib.sha256(json.dumps([before, sorted(row.items())]).encode()).hexdigest()
 
 
 def _now() -> str:
@@ -388,6 +405,8 @@ def _explained(path: Path) -> Iterator[None]:
     except OSError as error:
         next = f"make its folder readable and writable, or {ELSEWHERE}"
         raise LedgerError(f"The ledger {path} cannot be opened.", given=error, next=next) from error
+    except UnicodeDecodeError as error:  # SQLite quotes what it cannot parse
+        raise _damaged(path) from error
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "")
         for prefix, (what, next) in TROUBLE.items():
