@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+import pyarrow as pa
+
 from hubbub.audit.counts import noise_source, row_order, sensitivity
 from hubbub.audit.exact import divergence, threshold_law
 from hubbub.audit.mutants import MUTANTS
@@ -14,9 +16,17 @@ from hubbub.audit.neighbours import threshold_pairs
 from hubbub.audit.protocols import Row, Subject, Tester
 from hubbub.audit.statistical import sampled
 from hubbub.errors import ParameterError
+from hubbub.lists import UrlList
 from hubbub.mechanisms import Mechanism, build, mechanisms
 
 QUICK_RUNS, RUNS = 40_000, 400_000
+
+LISTED = UrlList(
+    "audit",
+    pa.table({"query": ["known", "q0", "q1", "first", "second"], "url": ["site"] * 5}),
+    "0" * 64,
+)
+"""A public result list that holds the keys of the neighbouring logs."""
 
 SUBJECTS: dict[str, Callable[[], list[Mechanism]]] = {
     "korolova": lambda: [
@@ -24,26 +34,29 @@ SUBJECTS: dict[str, Callable[[], list[Mechanism]]] = {
         build("korolova", {"d": 2, "b": 1, "K": 3}),
         build("korolova", {"d": 2, "b": "3/2", "K": 3, "keep": "random"}),
         build("korolova", {"d": 1, "d_c": 1, "b": 1, "K": 3, "b_c": 1, "K_c": 3}, tables=["queries", "clicks"]),
+        build("korolova", {"d": 1, "d_c": 2, "b": 1, "K": 3, "b_c": 1}, serp=LISTED),
         build("korolova", {"d": 2, "b": 1, "K": 4, "b_q": 1}, variant="published"),
         build("korolova", {"d": 1, "b": 1, "K": 4, "b_q": 1}, variant="published"),
     ],
 }
 
 
+def contract(subject: Subject) -> Iterator[Row]:
+    """What holds for any parameters: one user's share, the only source of noise, the order of rows."""
+    tests: tuple[Tester, ...] = (sensitivity, noise_source, row_order)
+    for pair in threshold_pairs(subject.mechanism):
+        for test in tests:
+            yield from test(subject, pair)
+
+
 def tests(subject: Subject, runs: int) -> Iterator[Row]:
     """Every test of one subject, the cheap ones first."""
-    pairs = list(threshold_pairs(subject.mechanism))
-    on_pairs: tuple[tuple[Tester, bool], ...] = (
-        (sensitivity, False),
-        (noise_source, False),
-        (row_order, False),
-        (divergence, True),
-        (sampled(runs), True),
-    )
     yield from threshold_law(subject)
-    for test, small in on_pairs:
-        for pair in pairs:
-            if not small or len({(q, u) for _, _, q, u in pair.larger}) <= 4:
+    yield from contract(subject)
+    tests: tuple[Tester, ...] = (divergence, sampled(runs))
+    for test in tests:
+        for pair in threshold_pairs(subject.mechanism):
+            if len({(q, u) for _, _, q, u in pair.larger}) <= 4:
                 yield from test(subject, pair)
 
 

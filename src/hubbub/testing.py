@@ -1,0 +1,177 @@
+"""Contracts that every reader, mechanism and engine must pass; run them on your own.
+
+    check_reader("aol", sample, total=…, first=…, ninth=…, last=…)
+    check_mechanism(hubbub.Korolova(epsilon=1, delta=1e-6))
+    check_engine(lambda work: DuckDB(work))
+
+Each raises AssertionError with what does not hold. The counts are compared with a second
+implementation in plain Python, written here on purpose without SQL.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hubbub.account import read_step
+from hubbub.audit.protocols import Event, Subject
+from hubbub.audit.suite import contract
+from hubbub.audit.tiny import SECRET, measured
+from hubbub.engines import Engine
+from hubbub.guarantee import Definition, Neighbours
+from hubbub.ingest import SCHEMA, Ingested, ingest
+from hubbub.log import SearchLog
+from hubbub.mechanisms import Mechanism, build
+from hubbub.noise import SeededNoise
+from hubbub.steps import bound
+from hubbub.steps.count import count
+from hubbub.steps.keys import CLICKS, QUERIES, Keys
+
+Record = Mapping[str, object]
+
+SMALL: tuple[Event, ...] = (
+    ("b", 30, "zebra", "site2"),
+    ("b", 10, "apple", "site1"),
+    ("b", 10, "apple", "site3"),
+    ("b", 20, "éclair", None),
+    ("b", 40, "apple", "site1"),
+    ("a", None, "apple", "site1"),
+    ("a", 5, "zebra", None),
+    ("a", 5, "mango", "site9"),
+    ("ç", 7, "apple", "site1"),
+    ("ç", 7, "Ｑ", None),
+    ("ç", 8, "zebra", "site2"),
+)
+"""A log with ties, repeats, a missing time and text beyond ASCII."""
+
+
+def check_reader(
+    format: str,
+    source: Path,
+    *,
+    total: int,
+    first: Record,
+    ninth: Record,
+    last: Record,
+    columns: Mapping[str, str] | None = None,
+) -> Ingested:
+    """A reader's promises on one sample: totals, three records, nothing lost."""
+    with tempfile.TemporaryDirectory() as folder:
+        read = ingest(source, Path(folder), format=format, columns=columns)
+        rows = pq.read_table(read.log)
+        assert rows.schema.names == SCHEMA.names, f"columns are {rows.schema.names}"
+        assert read.read == read.kept + read.rejected, "read = kept + rejected does not hold"
+        assert read.kept == rows.num_rows == total, f"{rows.num_rows} records, expected {total}"
+        assert pq.read_metadata(read.rejects).num_rows == read.rejected, "a rejected record was lost"
+        assert sum(read.reasons.values()) == read.rejected, "a rejected record has no reason"
+        assert "user" in read.columns, "the reader does not say which column is the user"
+        for at, expected in ((0, first), (8, ninth), (total - 1, last)):
+            seen = rows.slice(at, 1).to_pylist()[0]
+            assert seen == expected, f"record {at + 1} is {seen}, expected {expected}"
+        return read
+
+
+def check_mechanism(mechanism: Mechanism) -> None:
+    """A mechanism's promises: its numbers follow from its steps, one user is bounded, the noise is the source's."""
+    proven, loss = mechanism.proven(), mechanism.loss()
+    assert proven.epsilon is not None and proven.delta is not None
+    factor = 2 if mechanism.neighbours is Neighbours.REPLACE else 1
+    assert proven.epsilon <= factor * loss.epsilon * (1 + 1e-12), "proven ε is not the sum of the steps"
+    assert proven.delta >= loss.delta, "proven δ is below the steps'"
+    assert (proven.definition is Definition.PURE) == (proven.delta == 0)
+    assert proven.proof and proven.sentence(), "no proof page or sentence"
+    for step in mechanism.steps():
+        assert read_step(json.loads(json.dumps(step.record()))) == step, "a step does not survive the card"
+    rebuilt = build(
+        mechanism.name,
+        {k: str(v) for k, v in mechanism.settings.items()},
+        variant=mechanism.variant,
+        neighbours=mechanism.neighbours,
+        tables=mechanism.tables,
+        serp=mechanism.serp,
+    )
+    assert rebuilt.steps() == mechanism.steps(), "its own parameters do not rebuild it"
+    subject = Subject.of(mechanism)
+    for row in contract(subject):
+        assert not row.refuted, f"{row.check}: bound {row.bound}, observed {row.observed} ({row.detail})"
+    log = measured(subject, SMALL)
+    again = measured(subject, tuple(reversed(SMALL)))
+    for table in mechanism.tables:
+        assert log.by_key(table) == again.by_key(table), f"{table}: counts depend on the order of rows"
+        assert log.counts[table].n.dtype == np.int64, f"{table}: counts are not integers"
+    one, two = (mechanism.perturb(log.counts, SeededNoise(7)) for _ in range(2))
+    for table in mechanism.tables:
+        assert np.array_equal(one[table].ids, two[table].ids), f"{table}: same noise, different keys"
+        assert np.array_equal(one[table].values, two[table].values), f"{table}: same noise, different values"
+        assert one[table].noise_sd > 0
+
+
+def check_engine(make: Callable[[Path], Engine]) -> None:
+    """An engine's promises: the same keys kept and the same exact counts as plain Python."""
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        rows = [{"user": u, "time": t, "query": q, "rank": 1 if c else None, "url": c} for u, t, q, c in SMALL]
+        pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), work / "log.parquet")
+        ingested = Ingested(work / "log.parquet", work / "none", len(rows), len(rows), 0, {}, "table", {"user": "user"})
+        with SearchLog(make(work), ingested, work) as log:
+            for keys in (QUERIES, CLICKS):
+                for limit in (1, 2, 100):
+                    for how, sql in (
+                        ("first", bound.first_keys(keys, limit)),
+                        ("random", bound.random_keys(keys, limit, SECRET)),
+                        ("events", bound.first_events(keys, limit)),
+                    ):
+                        kept = _rows(log.engine.fetch(sql))
+                        expected = sorted(kept_by_hand(SMALL, keys, limit, how))
+                        assert kept == expected, f"{keys.name}, {how} {limit}: kept {kept}, expected {expected}"
+                        counts = count(log, keys, sql)
+                        names = _rows(log.engine.fetch(f"SELECT kid, {keys.list()} FROM {counts.keys}"))
+                        by_hand = Counter(row[1:] for row in expected)
+                        assert [name[1:] for name in names] == sorted(by_hand, key=_bytes), "ids do not follow the text"
+                        assert counts.n.tolist() == [by_hand[name[1:]] for name in names], "counts differ"
+
+
+def kept_by_hand(events: Iterable[Event], keys: Keys, limit: int, how: str) -> list[tuple[object, ...]]:
+    """The reference for `steps.bound`, without SQL: which (user, key) rows stay."""
+    held: dict[str, list[tuple[float, tuple[str, ...]]]] = defaultdict(list)
+    for user, time, query, url in events:
+        if keys is CLICKS and url is None:
+            continue
+        key = (query, str(url)) if keys is CLICKS else (query,)
+        held[user].append((float("inf") if time is None else time, key))
+    kept: list[tuple[object, ...]] = []
+    for user, mine in held.items():
+        if how == "events":
+            once = sorted(set(mine) if keys is QUERIES else mine, key=lambda e: (e[0], _bytes(e[1])))
+            kept += [(user, *key) for _, key in once[:limit]]
+            continue
+        first: dict[tuple[str, ...], float] = {}
+        for at, held_key in mine:
+            first[held_key] = min(at, first.get(held_key, float("inf")))
+        if how == "first":
+            order = sorted(first, key=lambda key: (first[key], _bytes(key)))
+        else:
+            order = sorted(first, key=lambda key: (_shuffle(user, key), _bytes(key)))
+        kept += [(user, *key) for key in order[:limit]]
+    return kept
+
+
+def _shuffle(user: str, key: Sequence[str]) -> str:
+    text = SECRET.hex() + "\x1f".join([user, *key])
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def _bytes(key: Sequence[object]) -> tuple[bytes, ...]:
+    return tuple(str(part).encode() for part in key)
+
+
+def _rows(table: pa.Table) -> list[tuple[object, ...]]:
+    return sorted(tuple(row.values()) for row in table.to_pylist())
