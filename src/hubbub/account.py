@@ -12,13 +12,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal, localcontext
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal, localcontext
 from enum import StrEnum
 from fractions import Fraction
 
 from hubbub.errors import OurBug, ParameterError
 
 DIGITS = 60
+SMALLEST = math.ulp(0.0)
+SLACK = Decimal(10) ** (10 - DIGITS)  # more than all rounding errors below together
 
 
 class Domain(StrEnum):
@@ -110,9 +112,14 @@ def read_step(record: dict[str, object]) -> Step:
 # ------------------------------------------------------------------ one thresholded key
 
 
+def _exactly() -> Context:
+    """Decimals of many digits whose exponents never underflow."""
+    return Context(prec=DIGITS, Emin=MIN_EMIN, Emax=MAX_EMAX)
+
+
 def release_probability(scale: Fraction, threshold: int, count: int) -> Decimal:
     """P(count + Z >= threshold), Z discrete Laplace: a^(T-c)/(1+a) for c < T, a = e^(-1/scale)."""
-    with localcontext(Context(prec=DIGITS)):
+    with localcontext(_exactly()):
         exponent = Decimal(scale.denominator) / Decimal(scale.numerator)
         a = (-exponent).exp()
         gap = threshold - count
@@ -127,8 +134,9 @@ def threshold_delta(scale: Fraction, threshold: int, l0: int, l1: int, linf: int
     δ* = max_k 1 - Π(1 - r(m_i)) over k keys with multiplicities m_i in [1, linf] and sum at most l1.
     -ln(1 - r) is convex, so for each k the extreme spread is best: as many keys as fit at linf, one
     with the rest, the others at 1 (claims-and-proofs, part e; linf = 1 gives 1 - (1 - r(1))^l0).
+    Σ r(m_i) bounds it too: where r is below the last digit of 1, 1 - Π(1 - r) would be nothing at all.
     """
-    with localcontext(Context(prec=DIGITS)):
+    with localcontext(_exactly()):
         best = Decimal(0)
         r = {m: release_probability(scale, threshold, m) for m in range(1, linf + 1)}
         for k in range(1, l0 + 1):
@@ -136,10 +144,11 @@ def threshold_delta(scale: Fraction, threshold: int, l0: int, l1: int, linf: int
             if extra < 0:
                 break
             full, rest = divmod(extra, linf - 1) if linf > 1 else (0, 0)
-            none_shows = (1 - r[linf]) ** full
+            none_shows, together = (1 - r[linf]) ** full, r[linf] * full
             if full < k:
                 none_shows *= (1 - r[1 + rest]) * (1 - r[1]) ** (k - full - 1)
-            best = max(best, 1 - none_shows)
+                together += r[1 + rest] + r[1] * (k - full - 1)
+            best = max(best, min(1 - none_shows + SLACK, together * (1 + SLACK)))
         return best
 
 
@@ -161,6 +170,8 @@ def smallest_threshold(scale: Fraction, delta: Decimal, l0: int, l1: int, linf: 
 
 def round_up(x: Fraction | Decimal | int) -> float:
     """The smallest float that is not below x."""
+    if isinstance(x, Decimal) and 0 < x < SMALLEST:
+        return SMALLEST  # at once: the fraction of such a number can have a billion digits
     exact = Fraction(x)
     nearest = float(exact)
     return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
@@ -168,7 +179,7 @@ def round_up(x: Fraction | Decimal | int) -> float:
 
 def ceiling(x: Fraction | Decimal, places: int) -> Decimal:
     """x rounded up to a number of decimal places."""
-    with localcontext(Context(prec=DIGITS)):
+    with localcontext(_exactly()):
         value = Decimal(x.numerator) / Decimal(x.denominator) if isinstance(x, Fraction) else x
         return value.quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)
 
@@ -222,12 +233,18 @@ class Loss:
     tv: float
 
 
+def total_delta(steps: Iterable[Step]) -> Decimal:
+    """The δ of all thresholds together."""
+    with localcontext(_exactly()):
+        return sum((s.delta for s in steps), Decimal(0)) * (1 + SLACK)
+
+
 def loss_of(steps: Iterable[Step]) -> Loss:
     """The add-remove cost of a mechanism that runs these steps once each."""
     steps = tuple(steps)
     if not steps:
         raise OurBug("a mechanism without steps has no guarantee")
-    tv = sum((s.delta for s in steps), Decimal(0))
+    tv = total_delta(steps)
     return Loss(
         epsilon=round_up(sum((s.epsilon for s in steps), Fraction(0))),
         delta=round_up(tv),

@@ -11,13 +11,12 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from hubbub.account import read_step, round_up
+from hubbub.account import Step, read_step, round_up, total_delta
 from hubbub.card.schema import STAMP, VERSION, Card, integrity, sha256_of
 from hubbub.errors import HubbubError, InputError
 from hubbub.guarantee import Neighbours
@@ -98,7 +97,7 @@ def _files(card: Card, public: Path) -> Iterator[Finding]:
 
 
 def _numbers(card: Card) -> Iterator[Finding]:
-    epsilon, delta = Fraction(0), Decimal(0)
+    steps: list[Step] = []
     for part in card.steps:
         try:
             step = read_step(part.model_dump())
@@ -112,9 +111,10 @@ def _numbers(card: Card) -> Iterator[Finding]:
             same,
             f"ε = {float(step.epsilon):.6g}, δ = {float(step.delta):.6g}",
         )
-        epsilon, delta = epsilon + step.epsilon, delta + step.delta
+        steps.append(step)
     factor = 2 if card.unit.neighbouring == Neighbours.REPLACE else 1
-    total = round_up(epsilon * factor)
+    total = round_up(sum((s.epsilon for s in steps), Fraction(0)) * factor)
+    delta = round_up(total_delta(steps))
     if not card.mechanism.private:
         nothing = card.claim.epsilon is None and card.claim.delta is None and card.mechanism.stamp == STAMP
         yield Finding("a release that is not private claims nothing", nothing, card.claim.sentence)
@@ -124,8 +124,8 @@ def _numbers(card: Card) -> Iterator[Finding]:
         (card.claim.epsilon, card.claim.delta),
         (card.accounting.total_epsilon, card.accounting.total_delta),
     ):
-        same = same and _close(stated_epsilon, total) and _close(stated_delta, round_up(delta))
-    yield Finding("the claim is the sum of the steps", same, f"ε = {total:.6g}, δ = {float(delta):.6g}")
+        same = same and _close(stated_epsilon, total) and _close(stated_delta, delta)
+    yield Finding("the claim is the sum of the steps", same, f"ε = {total:.6g}, δ = {delta:.6g}")
 
 
 def _mechanism(card: Card) -> Iterator[Finding]:
