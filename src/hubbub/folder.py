@@ -1,32 +1,43 @@
 """Write a folder whole or not at all.
 
-Everything is written into a hidden sibling whose name carries the writer's process id, synced, and moved
-into place by one rename. What a killed run left behind is removed by the next one that uses the same name.
+Everything is written into a hidden sibling, synced, and moved into place by one rename. A writer holds a lock
+on its folder, which the system lets go when the process ends, however it ends: what a killed run left behind is
+known by its free lock, and is removed by the next run.
 """
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import re
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from hubbub.errors import OutputError
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 
 def require_free(out: Path) -> None:
-    """Refuse to write over anything."""
-    if out.exists() or out.is_symlink():
-        raise OutputError(
-            "The output folder exists already.",
-            given=out,
-            allowed="a name that does not exist yet",
-            next="choose another --out; a release is never overwritten",
-        )
+    """Refuse to write over anything, or where nothing can be written."""
+    with disk_errors(out):
+        if out.name in ("", "..") or _exists(out):
+            raise OutputError(
+                "The output folder exists already.",
+                given=out,
+                allowed="a name that does not exist yet",
+                next="choose another --out; a release is never overwritten",
+            )
+        parent = next(p for p in out.parents if os.path.lexists(p))
+        if not parent.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "Not a folder", str(parent))
+        if not os.access(parent, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
+            raise PermissionError(errno.EACCES, "Not a writable folder", str(parent))
 
 
 @contextmanager
@@ -35,55 +46,97 @@ def whole(out: Path) -> Iterator[Path]:
     require_free(out)
     with disk_errors(out):
         out.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(out)
-        partial = out.parent / f".{out.name}.partial-{os.getpid()}-{secrets.token_hex(4)}"
-        partial.mkdir(mode=0o755)
+        prefix = f".{out.name}.partial-"
+        if sweep(out.parent, prefix):
+            raise OutputError("Another run is writing this folder.", given=out, next="let it finish, or choose another")
+        partial = hold(out.parent, prefix, mode=0o755)
     try:
         with disk_errors(out):
-            yield partial
-            _sync(partial)
+            yield partial.path
+            _sync(partial.path)
             require_free(out)
-            partial.rename(out)
+            partial.path.rename(out)
             _sync_folder(out.parent)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
+    finally:
+        partial.remove()
 
 
 @contextmanager
-def disk_errors(out: Path) -> Iterator[None]:
-    """A full, read-only or missing disk in a user's words."""
+def disk_errors(place: Path, option: str = "--out") -> Iterator[None]:
+    """A full, closed or missing disk in a user's words."""
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise OutputError(
-                "The disk is full.", given=out, next="free some space, or choose another --out"
-            ) from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENAMETOOLONG):
-            raise OutputError(
-                f"Cannot write here: {error.strerror}.", given=out, next="choose another --out"
-            ) from error
-        raise
+        if error.errno in FULL:
+            next = f"free some space, or choose another {option}"
+            raise OutputError("The disk is full.", given=place, next=next) from error
+        what = f"Cannot write here: {error.strerror or error}" + (f": {error.filename}" if error.filename else "")
+        raise OutputError(f"{what}.", given=place, next=f"choose another {option}") from error
 
 
-def _sweep(out: Path) -> None:
-    """Remove what killed runs of this name left behind."""
-    pattern = re.compile(re.escape(f".{out.name}.partial-") + r"(\d+)-[0-9a-f]{8}")
-    for entry in out.parent.iterdir():
-        match = pattern.fullmatch(entry.name)
-        if match and not _alive(int(match.group(1))):
-            shutil.rmtree(entry, ignore_errors=True)
-
-
-def _alive(pid: int) -> bool:
+def _exists(path: Path) -> bool:
+    """Whether anything has this name, be it a link to nowhere; a name that cannot be is an error."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
         return False
-    except PermissionError:
-        return True
     return True
+
+
+# ------------------------------------------------------------------ folders of living processes
+
+
+@dataclass(frozen=True)
+class Held:
+    """A folder of this process's own, for as long as it lives."""
+
+    path: Path
+    lock: int
+
+    def remove(self) -> None:
+        """Let go of the folder; what is still in it goes too."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        os.close(self.lock)
+
+
+def hold(parent: Path, prefix: str, mode: int = 0o700) -> Held:
+    """Make a folder that no `sweep` removes while this process lives."""
+    while True:
+        path = parent / f"{prefix}{os.getpid()}-{secrets.token_hex(4)}"
+        path.mkdir(mode)
+        lock = _lock(path)
+        if lock is not None and path.exists():
+            return Held(path, lock)
+        if lock is not None:  # swept between its making and its locking
+            os.close(lock)
+
+
+def sweep(parent: Path, prefix: str) -> bool:
+    """Remove the folders that dead processes held under this prefix; whether a living one holds another."""
+    pattern = re.compile(re.escape(prefix) + r"\d+-[0-9a-f]{8}")
+    living = False
+    for path in [p for p in parent.iterdir() if pattern.fullmatch(p.name)]:
+        with suppress(OSError):  # somebody else's, or gone meanwhile
+            lock = _lock(path)
+            if lock is None:
+                living = True
+            else:
+                Held(path, lock).remove()
+    return living
+
+
+def _lock(folder: Path) -> int | None:
+    """Lock a folder until this process ends; None if somebody else has, or the file system cannot."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
 
 
 def _sync(folder: Path) -> None:

@@ -113,8 +113,10 @@ class Ledger(AbstractContextManager["Ledger"]):
         try:
             self._db.row_factory = sqlite3.Row
             self._db.text_factory = lambda text: text.decode("utf-8", "replace")
-            with _explained(self.path):
-                self._open()
+            self._open()
+        except (OurBug, LookupError) as error:  # every intact ledger answers what _open asks
+            self.close()
+            raise _damaged(self.path) from error
         except BaseException:
             self.close()
             raise
@@ -142,18 +144,13 @@ class Ledger(AbstractContextManager["Ledger"]):
         fingerprint: str | None = None,
     ) -> Entry:
         """Spend before the first draw: check the cap and write the entry as one step, or raise OverBudget."""
-        row: dict[str, Any] = {
-            "population": population,
-            "dataset": _name(dataset),
-            "mechanism": mechanism,
-            "variant": variant,
-        }
-        row |= {"loss": json.dumps(loss_record(loss)), "private": int(private), "software": software}
-        row |= {"parameters": json.dumps(parameters, sort_keys=True, default=str), "fingerprint": fingerprint}
+        costs = {"loss": json.dumps(loss_record(loss)), "private": int(private)}
+        what = {"mechanism": mechanism, "variant": variant, "software": software, "fingerprint": fingerprint}
+        how = {"parameters": json.dumps(parameters, sort_keys=True, default=str), "token": secrets.token_hex(8)}
         self.would_allow(population, loss, private)  # the slow sums, before anyone has to wait for us
         with self._transaction("IMMEDIATE"):
             self._check(population, loss, private)
-            entry = self._insert("entries", row | {"token": secrets.token_hex(8)})
+            entry = self._insert("entries", {"population": population, "dataset": _name(dataset)} | costs | what | how)
             self._insert("events", {"entry": entry, "state": STATES[0]})
             return next(e for e in self.entries(population) if e.id == entry)
 
@@ -261,11 +258,11 @@ class Ledger(AbstractContextManager["Ledger"]):
         for table in TABLES:
             before = ""
             for n, row in enumerate(self._rows(f"SELECT * FROM {table} ORDER BY id"), 1):
-                seal = row.pop("seal")
+                seal = row.pop("seal", None)
                 if row["id"] != n or seal != (before := _seal(before, row)):
                     raise _damaged(self.path)
-        self._db.execute("PRAGMA synchronous = EXTRA")  # FULL, and the end of a rollback journal is durable too
-        self._db.execute("PRAGMA fullfsync = ON")
+        self._rows("PRAGMA synchronous = EXTRA")  # FULL, and the end of a rollback journal is durable too
+        self._rows("PRAGMA fullfsync = ON")
         if sqlite3.sqlite_version_info < SAFE_WAL:
             with suppress(sqlite3.OperationalError):  # read-only, or others are at work: it stays as it is
                 self._db.execute("PRAGMA journal_mode = DELETE")
@@ -363,7 +360,7 @@ def _create(path: Path) -> bool:
 
 def _seal(before: str, row: Mapping[str, object]) -> str:
     """The hash of a row and, through the seal before it, of all earlier ones."""
-    return hashlib.sha256(json.dumps([before, sorted(row.items())]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([before, sorted(row.items())], default=str).encode()).hexdigest()
 
 
 def _now() -> str:
@@ -381,20 +378,18 @@ def _name(name: str) -> str:
 # ------------------------------------------------------------------ what can go wrong with it
 
 ELSEWHERE = "name another file with --ledger or HUBBUB_LEDGER"
+WRITABLE = f"make the file and its folder readable and writable, or {ELSEWHERE}"
+DAMAGED = "is damaged; it was left as it is", f"restore it from a copy, or {ELSEWHERE}"
 TROUBLE = {
-    "SQLITE_BUSY": ("is in use by another process", "let it finish, and run again"),
-    "SQLITE_FULL": ("cannot grow", "make room on the disk, and run again"),
-    "SQLITE_IOERR": ("cannot be read or written", "check the disk and the room on it, and run again"),
-    "SQLITE_READONLY": ("is read-only", f"make the file and its folder writable, or {ELSEWHERE}"),
-    "SQLITE_CANTOPEN": ("cannot be opened", f"make the file and its folder writable, or {ELSEWHERE}"),
-    "SQLITE_CORRUPT": ("is damaged; it was left as it is", f"restore it from a copy, or {ELSEWHERE}"),
-    "SQLITE_NOTADB": ("is damaged or something else; it was left as it is", f"restore it from a copy, or {ELSEWHERE}"),
+    ("SQLITE_BUSY",): (f"is in use by another process for {WAIT_SECONDS:.0f} seconds", "let it finish, and run again"),
+    ("SQLITE_FULL", "SQLITE_IOERR"): ("cannot be written", "check the disk and the room on it, and run again"),
+    ("SQLITE_READONLY", "SQLITE_CANTOPEN"): ("cannot be opened or written", WRITABLE),
+    ("SQLITE_CORRUPT", "SQLITE_NOTADB"): DAMAGED,
 }
 
 
 def _damaged(path: Path) -> LedgerError:
-    what, next = TROUBLE["SQLITE_CORRUPT"]
-    return LedgerError(f"The ledger {path} {what}.", next=next)
+    return LedgerError(f"The ledger {path} {DAMAGED[0]}.", next=DAMAGED[1])
 
 
 @contextmanager
@@ -403,13 +398,12 @@ def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        next = f"make its folder readable and writable, or {ELSEWHERE}"
-        raise LedgerError(f"The ledger {path} cannot be opened.", given=error, next=next) from error
+        raise LedgerError(f"The ledger {path} cannot be opened.", given=error, next=WRITABLE) from error
     except UnicodeDecodeError as error:  # SQLite quotes what it cannot parse
         raise _damaged(path) from error
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "")
-        for prefix, (what, next) in TROUBLE.items():
-            if name.startswith(prefix):
+        for kinds, (what, next) in TROUBLE.items():
+            if name.startswith(kinds):
                 raise LedgerError(f"The ledger {path} {what}.", given=error, next=next) from error
         raise OurBug(f"ledger {path}: {error}") from error

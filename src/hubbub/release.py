@@ -12,6 +12,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,11 +84,12 @@ class Plan:
                 next="leave the seed out, or say --not-private: everything written is then stamped, and the ledger "
                 "records an infinite loss",
             )
-        delta = self.mechanism.loss().delta
+        asked = Fraction(self.mechanism.given.get("delta", 0))
+        delta = max(asked, Fraction(self.mechanism.loss().delta))
         if self.users_public is not None and delta * self.users_public >= 1 and not self.not_private:
             raise Refused(
                 "δ is too large for this many users: it would allow publishing somebody's data outright.",
-                given=f"δ = {number(delta)} with {self.users_public} declared users",
+                given=f"δ = {number(float(delta))} with {self.users_public} declared users",
                 allowed=f"δ below 1/N = {number(1 / self.users_public)}",
                 next="lower --delta",
             )
@@ -243,6 +245,8 @@ def _write_public(
 def named_rows(log: SearchLog, mechanism: Mechanism, table: str, counts: Counts, tables: Tables) -> pa.Table:
     """Released ids as text, with their noisy values."""
     released = tables[table]
+    if not np.issubdtype(released.values.dtype, np.integer):
+        raise OurBug(f"{table}: a released value is not an integer")
     rows = names(log, counts, mechanism.offers[table], released.ids)
     return rows.append_column(mechanism.value_column, pa.array(released.values, pa.int64())).append_column(
         "noise_sd", pa.array(np.full(released.ids.size, released.noise_sd))

@@ -44,8 +44,8 @@ SUBJECTS: dict[str, Callable[[], list[Mechanism]]] = {
 def contract(subject: Subject) -> Iterator[Row]:
     """What holds for any parameters: one user's share, the only source of noise, the order of rows."""
     tests: tuple[Tester, ...] = (sensitivity, noise_source, row_order)
-    for pair in threshold_pairs(subject.mechanism):
-        for test in tests:
+    for test in tests:
+        for pair in threshold_pairs(subject.mechanism):
             yield from test(subject, pair)
 
 

@@ -21,7 +21,7 @@ CODECS = {".gz": ("gzip", b"\x1f\x8b"), ".zst": ("zstd", b"\x28\xb5\x2f\xfd")}
 READABLE = "a file, a folder of files or a glob; plain, .gz or .zst"
 RECOMPRESS = "decompress it, or compress it with gzip or zstd instead"
 FOREIGN = {  # what no line of UTF-8 text begins with
-    rb"PAR1[\x00-\x1f]": ("a Parquet file", "read it with `--format table`, and call it .parquet"),
+    rb"PAR1[\x00-\x08\x0e-\x1f]": ("a Parquet file", "read it with `--format table`, and call it .parquet"),
     rb"PK\x03\x04": ("a zip archive", "unpack it first"),
     rb"BZh[1-9]1AY&SY": ("compressed with bzip2", RECOMPRESS),
     rb"\xfd7zXZ\x00": ("compressed with xz", RECOMPRESS),

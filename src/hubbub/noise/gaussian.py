@@ -43,6 +43,9 @@ class DiscreteGaussian(Cells):
         table = Table(_boundaries(Fraction(1 << 2 * cell_bits) / (2 * self.variance), cell_bits == 0), word_bits)
         super().__init__(table, cell_bits, 2 * self.variance.numerator)
 
+    def __repr__(self) -> str:
+        return f"DiscreteGaussian(variance={self.variance})"
+
     def _numerator(self, place: npt.NDArray[np.int64], size: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         return place * (2 * size - place) * self.variance.denominator
 

@@ -42,6 +42,9 @@ class DiscreteLaplace(Cells):
         table = Table(_boundaries(Fraction(1 << cell_bits) / self.scale, direct=cell_bits == 0), word_bits)
         super().__init__(table, cell_bits, self.scale.numerator)
 
+    def __repr__(self) -> str:
+        return f"DiscreteLaplace(scale={self.scale})"
+
     def _numerator(self, place: npt.NDArray[np.int64], size: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         return place * self.scale.denominator
 

@@ -1,0 +1,1 @@
+"""Tests by kind: unit, property, statistical, docs."""

@@ -1,0 +1,76 @@
+"""Shared fixtures: a small made-up log, a ledger of the test's own, and a release made once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from hubbub.cli import app
+
+HEADER = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL"
+
+
+def aol_lines(users: int = 300) -> list[str]:
+    """A log in which everybody asks a few queries and somebody asks each rare one."""
+    lines = [HEADER]
+    for u in range(users):
+        day = f"2006-03-{1 + u % 28:02d}"
+        lines.append(f"{u}\tWeather\t{day} 08:00:{u % 60:02d}\t1\thttp://www.weather.example")
+        lines.append(f"{u}\tnews\t{day} 09:00:00\t\t")
+        if u % 2:
+            lines.append(f"{u}\tmaps\t{day} 10:00:00\t2\thttp://www.maps.example")
+        lines.append(f"{u}\trare query {u}\t{day} 11:00:00\t\t")
+    return lines
+
+
+@pytest.fixture(autouse=True)
+def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No test touches the real ledger."""
+    path = tmp_path / "ledger.sqlite"
+    monkeypatch.setenv("HUBBUB_LEDGER", str(path))
+    return path
+
+
+@pytest.fixture(scope="session")
+def log_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small log as a file in AOL's format."""
+    path = tmp_path_factory.mktemp("log") / "log.tsv"
+    path.write_text("\n".join(aol_lines()) + "\n", encoding="utf-8")
+    return path
+
+
+Hubbub = Callable[..., Result]
+
+
+@pytest.fixture
+def hubbub() -> Iterator[Hubbub]:
+    """The command line, in process; the exit code is asserted."""
+    runner = CliRunner()
+
+    def run(*arguments: object, code: int = 0) -> Result:
+        result = runner.invoke(app, [str(a) for a in arguments])
+        assert result.exit_code == code, f"exit {result.exit_code}\n{result.output}\n{result.exception!r}"
+        return result
+
+    yield run
+
+
+RELEASE = ("--format", "aol", "--mechanism", "korolova", "--epsilon", "2", "--delta", "1e-5", "--set", "d=3")
+
+
+@pytest.fixture
+def released(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> Path:
+    """A release of the small log."""
+    out = tmp_path / "released"
+    hubbub("release", log_file, *RELEASE, "--out", out)
+    return out
+
+
+def document(result: Result) -> dict[str, object]:
+    """The JSON document a command printed."""
+    parsed: dict[str, object] = json.loads(result.stdout)
+    return parsed

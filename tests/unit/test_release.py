@@ -1,0 +1,255 @@
+"""A release end to end: what is written, what can be checked again, and what must not show."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.conftest import HEADER, Hubbub, aol_lines, document
+
+import hubbub
+from hubbub.audit.counts import NoNoise
+from hubbub.card import check
+from hubbub.card.owner import Owner
+from hubbub.card.schema import integrity
+from hubbub.errors import InputError, OurBug, OverBudget, Refused
+from hubbub.ledger import Ledger
+from hubbub.log import Period, read_log
+from hubbub.mechanisms import build
+from hubbub.release import Plan, Release, run_release
+
+
+def broken(release: Path) -> list[str]:
+    """What does not hold about a release."""
+    return [f.what for f in check(release) if not f.holds]
+
+
+def test_a_release_checks(released: Path) -> None:
+    assert broken(released) == []
+    queries = Release(released).queries.to_arrow()
+    assert queries.column_names == ["query", "users", "noise_sd"]
+    assert set(queries.column("query").to_pylist()) == {"weather", "news", "maps"}
+    assert queries.column("users").to_pylist() == sorted(queries.column("users").to_pylist(), reverse=True)
+    assert (released / "owner-only" / "NOT-PRIVATE.txt").exists()
+    assert pq.read_metadata(released / "owner-only" / "rejects.parquet").num_rows == 0
+
+
+def edit_card(release: Path, change: Any, *, reseal: bool) -> None:
+    """Change a card; `reseal` also forges its own hash."""
+    path = release / "public" / "card.json"
+    card = json.loads(path.read_text())
+    change(card)
+    if reseal:
+        card["integrity"] = integrity(card)
+    path.write_text(json.dumps(card))
+
+
+def claim_less(card: Any) -> None:
+    card["claim"]["epsilon"] = 0.5
+
+
+def move_step(card: Any) -> None:
+    card["steps"][0]["threshold"] = 3
+
+
+def move_step_and_claim(card: Any) -> None:
+    card["steps"][0]["scale"] = "30"
+    card["steps"][0]["epsilon"] = card["claim"]["epsilon"] = card["accounting"]["total_epsilon"] = 0.1
+
+
+def more_bound(card: Any) -> None:
+    card["steps"][0]["sensitivity"]["l0"] = 1
+
+
+def rename_noise(card: Any) -> None:
+    card["steps"][0]["noise"] = "something else"
+
+
+def other_parameter(card: Any) -> None:
+    card["mechanism"]["parameters"]["d"] = "1"
+
+
+def unseeded(card: Any) -> None:
+    card["implementation"]["randomness"]["seeded"] = True
+
+
+def new_field(card: Any) -> None:
+    card["surprise"] = 1
+
+
+@pytest.mark.parametrize("reseal", [False, True])
+@pytest.mark.parametrize(
+    "change",
+    [claim_less, move_step, move_step_and_claim, more_bound, rename_noise, other_parameter, unseeded, new_field],
+)
+def test_changing_a_number_or_step_breaks_the_check(released: Path, change: Any, reseal: bool) -> None:
+    edit_card(released, change, reseal=reseal)
+    assert broken(released)
+
+
+def test_any_other_edit_breaks_the_cards_own_hash(released: Path) -> None:
+    edit_card(released, lambda card: card["release"].update(title="Another title"), reseal=False)
+    assert broken(released) == ["the card is as it was written"]
+
+
+def test_changing_a_row_breaks_the_check(released: Path) -> None:
+    path = released / "public" / "queries.parquet"
+    rows = pq.read_table(path)
+    users = [u + 1 for u in rows.column("users").to_pylist()]
+    pq.write_table(rows.set_column(1, "users", pa.array(users)), path)
+    assert broken(released) == ["queries.parquet has its hash"]
+
+
+def test_a_missing_or_added_file_breaks_the_check(released: Path) -> None:
+    (released / "public" / "extra.txt").write_text("hello")
+    assert broken(released) == ["public/ holds the listed files and no other"]
+    (released / "public" / "extra.txt").unlink()
+    (released / "public" / "queries.parquet").unlink()
+    assert broken(released) == ["public/ holds the listed files and no other"]
+
+
+def test_the_public_folder_checks_by_itself(released: Path, tmp_path: Path) -> None:
+    shutil.copytree(released / "public", tmp_path / "published")
+    assert broken(tmp_path / "published") == []
+
+
+class Silent(NoNoise):
+    """No noise at all, under a private flag: only a test may do this."""
+
+    private = True
+
+
+def write_release(lines: list[str], folder: Path) -> Path:
+    """A release of these lines with no noise, in a world of its own."""
+    folder.mkdir()
+    log = folder / "log.tsv"
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    mechanism = build("korolova", {"epsilon": 2, "delta": "1e-5", "d": 3}, tables=["queries", "clicks"])
+    plan = Plan(mechanism, folder / "out", Owner(title="Taint"), users_public=300)
+    with Ledger(folder / "ledger.sqlite") as ledger, read_log(log, format="aol") as read:
+        run_release(read, plan, ledger, noise=Silent())
+    return folder / "out" / "public"
+
+
+def public_bytes(folder: Path) -> dict[str, bytes]:
+    """Every byte of a public folder."""
+    return {p.name: p.read_bytes() for p in sorted(folder.iterdir())}
+
+
+def test_taint_one_user_changes_no_public_byte_but_through_the_tables(tmp_path: Path) -> None:
+    """The user who leaves has the first and last time, the first rows, bad lines and keys of her own."""
+    others = aol_lines()
+    hers = [
+        "victim\ther own query\t1999-01-01 00:00:00\t\t",
+        "victim\tsecond own query\t2031-12-31 23:59:59\t1\thttp://own.example",
+        "victim\tbad time\tyesterday\t\t",
+        "victim\ttoo\tmany\tfields\there\tand\there",
+    ]
+    without = public_bytes(write_release(others, tmp_path / "without"))
+    held = public_bytes(write_release([HEADER, *hers, *others[1:]], tmp_path / "with"))
+    assert held == without
+    seen = [*others, "victim\tweather\t2006-03-01 00:00:00\t\t"]
+    changed = public_bytes(write_release(seen, tmp_path / "seen"))
+    assert changed["queries.parquet"] != without["queries.parquet"], "her query counts where the crowd asks it"
+    assert changed["clicks.parquet"] == without["clicks.parquet"]
+    one, two = (json.loads(x["card.json"]) for x in (changed, without))
+    for card in (one, two):
+        card["integrity"] = ""
+        for file in card["release"]["files"]:
+            file["sha256"] = ""
+    assert one == two
+
+
+def test_nothing_exact_about_the_input_is_public(released: Path) -> None:
+    facts = json.loads((released / "owner-only" / "facts.json").read_text())
+    text = "".join((released / "public" / n).read_text() for n in ("card.json", "index.html", "README.md"))
+    assert str(facts["rows"]) not in text
+    assert "2006-03" not in text
+
+
+def test_two_default_runs_differ(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
+    from tests.conftest import RELEASE
+
+    values = []
+    for name in ("one", "two", "three"):
+        hubbub("release", log_file, *RELEASE, "--out", tmp_path / name)
+        values.append(Release(tmp_path / name).queries.to_arrow().column("users").to_pylist())
+    assert len({tuple(v) for v in values}) > 1
+
+
+def test_private_releases_never_take_a_seeded_source(log_file: Path, tmp_path: Path) -> None:
+    plan = Plan(build("korolova", {"epsilon": 1, "delta": "1e-5"}), tmp_path / "out")
+    with Ledger() as ledger, read_log(log_file, format="aol") as log:
+        with pytest.raises(OurBug):
+            run_release(log, plan, ledger, noise=NoNoise())
+        assert ledger.entries() == []
+
+
+def test_a_stated_period_drops_rows_outside(log_file: Path, tmp_path: Path) -> None:
+    from datetime import date
+
+    period = Period(date(2006, 3, 1), date(2006, 3, 14))
+    with read_log(log_file, format="aol", period=period) as log:
+        inside = log.users()
+        hubbub.release(
+            log, hubbub.Korolova(epsilon=4, delta="1e-3"), tmp_path / "out", owner=Owner(period=period), dataset="half"
+        )
+    assert 0 < inside < 300
+    card = Release(tmp_path / "out").card
+    assert "between 2006-03-01 and 2006-03-14" in str(card)
+
+
+def test_the_python_api(log_file: Path, tmp_path: Path) -> None:
+    with hubbub.read_log(log_file, format="aol") as log:
+        made = hubbub.release(log, hubbub.Korolova(epsilon=2, delta="1e-5", d=3), tmp_path / "out")
+    assert made.private and "factor e^2" in made.sentence
+    assert len(made.queries) == 3
+    assert list(made.queries.to_pandas().columns) == made.queries.to_polars().columns  # type: ignore[attr-defined]
+    assert "3 rows" in made._repr_html_() and "queries" in repr(made)
+    with pytest.raises(AttributeError, match="no table"):
+        _ = made.sessions
+    assert "factor" in hubbub.Korolova(epsilon=2, delta="1e-5").proven()._repr_html_()
+
+
+def test_every_public_name_is_there() -> None:
+    assert sorted(hubbub.__all__) == hubbub.__all__
+    for name in hubbub.__all__:
+        assert getattr(hubbub, name) is not None
+    assert set(hubbub.__all__) < set(dir(hubbub))
+    with pytest.raises(AttributeError):
+        _ = hubbub.nothing
+
+
+def test_a_cap_stops_the_next_release(log_file: Path, tmp_path: Path) -> None:
+    mechanism = hubbub.Korolova(epsilon=2, delta="1e-5", d=3)
+    with Ledger() as ledger, read_log(log_file, format="aol") as log:
+        ledger.cap("default", 3.0, 1e-4)
+        run_release(log, Plan(mechanism, tmp_path / "one"), ledger)
+        with pytest.raises(OverBudget):
+            run_release(log, Plan(mechanism, tmp_path / "two"), ledger)
+    assert not (tmp_path / "two").exists()
+
+
+def test_too_many_rejects_stop_before_anything_is_spent(tmp_path: Path) -> None:
+    log = tmp_path / "log.tsv"
+    log.write_text("\n".join([*aol_lines(20), *["broken line"] * 20]) + "\n")
+    with Ledger() as ledger, read_log(log, format="aol") as read:
+        with pytest.raises(InputError, match="Too many lines"):
+            run_release(read, Plan(hubbub.Korolova(epsilon=2, delta="1e-3"), tmp_path / "out"), ledger)
+        assert ledger.entries() == []
+
+
+def test_delta_is_compared_with_declared_users(log_file: Path, tmp_path: Path, hubbub: Hubbub) -> None:
+    plan = Plan(build("korolova", {"epsilon": 2, "delta": "1e-3"}), tmp_path / "out", users_public=5000)
+    with pytest.raises(Refused, match="too large"):
+        plan.refuse_early()
+    arguments = ("release", log_file, "--format", "aol", "--mechanism", "korolova", "--epsilon", "2", "--delta", "0.05")
+    result = hubbub(*arguments, "--out", tmp_path / "warned")
+    assert "1/users" in result.stderr, "without a declared number the owner is warned on the terminal"
+    result = hubbub(*arguments, "--out", tmp_path / "allowed", "--users-public", "5000", "--not-private", "--json")
+    assert document(result)["private"] is True, "--not-private changes nothing about what is proven"
