@@ -381,7 +381,7 @@ ELSEWHERE = "name another file with --ledger or HUBBUB_LEDGER"
 WRITABLE = f"make the file and its folder readable and writable, or {ELSEWHERE}"
 DAMAGED = "is damaged; it was left as it is", f"restore it from a copy, or {ELSEWHERE}"
 TROUBLE = {
-    ("SQLITE_BUSY",): (f"is in use by another process for {WAIT_SECONDS:.0f} seconds", "let it finish, and run again"),
+    ("SQLITE_BUSY",): (f"has been in use by another process for {WAIT_SECONDS:.0f} s", "let it finish, and run again"),
     ("SQLITE_FULL", "SQLITE_IOERR"): ("cannot be written", "check the disk and the room on it, and run again"),
     ("SQLITE_READONLY", "SQLITE_CANTOPEN"): ("cannot be opened or written", WRITABLE),
     ("SQLITE_CORRUPT", "SQLITE_NOTADB"): DAMAGED,

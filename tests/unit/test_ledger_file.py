@@ -61,7 +61,9 @@ def refused(path: Path, *parts: str) -> Iterator[None]:
     assert {p: p.read_bytes() for p in path.parent.iterdir() if p.is_file()} == before
 
 
-@pytest.mark.parametrize("content", [b"", b"x", b"SQLite format 3\0", os.urandom(10000), b"user\ttime\tquery\n" * 500])
+@pytest.mark.parametrize(
+    "content", [b"", b"x", b"SQLite format 3\0", bytes(range(256)) * 40, b"user\ttime\tquery\n" * 500]
+)
 def test_something_else_entirely(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "ledger.sqlite"
     path.write_bytes(content)
@@ -194,7 +196,7 @@ def test_no_room_in_the_database(path: Path) -> None:
     with Ledger(path) as book:
         pages = book._db.execute("PRAGMA page_count").fetchone()[0]
         book._db.execute(f"PRAGMA max_page_count = {pages}")
-        with refused(path, "room on the disk"):
+        with refused(path, "disk is full", "the room on it"):
             for _ in range(30):
                 kept = len(book.entries())
                 spend(book, "x" * 3000)
@@ -265,3 +267,11 @@ def test_both_journals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, safe: tu
     with Ledger(path) as book:
         assert book._db.execute("PRAGMA journal_mode").fetchone()[0] == "delete"
         assert book.spent("default").releases == 2
+
+
+def test_a_marked_file_that_does_not_answer(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(f"PRAGMA application_id = {MARK}; CREATE TABLE meta (id);")
+    with refused(path, "damaged"):
+        Ledger(path)
