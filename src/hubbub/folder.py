@@ -14,7 +14,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,17 +86,19 @@ def _exists(path: Path) -> bool:
 # ------------------------------------------------------------------ folders of living processes
 
 
-@dataclass(frozen=True)
+@dataclass
 class Held:
     """A folder of this process's own, for as long as it lives."""
 
     path: Path
-    lock: int
+    lock: int | None
 
     def remove(self) -> None:
         """Let go of the folder; what is still in it goes too."""
         shutil.rmtree(self.path, ignore_errors=True)
-        os.close(self.lock)
+        if self.lock is not None:
+            os.close(self.lock)
+            self.lock = None
 
 
 def hold(parent: Path, prefix: str, mode: int = 0o700) -> Held:
@@ -104,11 +106,15 @@ def hold(parent: Path, prefix: str, mode: int = 0o700) -> Held:
     while True:
         path = parent / f"{prefix}{os.getpid()}-{secrets.token_hex(4)}"
         path.mkdir(mode)
-        lock = _lock(path)
-        if lock is not None and path.exists():
+        try:
+            lock = _lock(path)
+        except (BlockingIOError, FileNotFoundError):  # swept before it was locked
+            continue
+        except OSError:  # a file system without locks: nothing is swept there either
+            return Held(path, None)
+        if path.exists():
             return Held(path, lock)
-        if lock is not None:  # swept between its making and its locking
-            os.close(lock)
+        os.close(lock)
 
 
 def sweep(parent: Path, prefix: str) -> bool:
@@ -116,26 +122,23 @@ def sweep(parent: Path, prefix: str) -> bool:
     pattern = re.compile(re.escape(prefix) + r"\d+-[0-9a-f]{8}")
     living = False
     for path in [p for p in parent.iterdir() if pattern.fullmatch(p.name)]:
-        with suppress(OSError):  # somebody else's, or gone meanwhile
-            lock = _lock(path)
-            if lock is None:
-                living = True
-            else:
-                Held(path, lock).remove()
+        try:
+            Held(path, _lock(path)).remove()
+        except BlockingIOError:
+            living = True
+        except OSError:  # somebody else's, or gone meanwhile
+            continue
     return living
 
 
-def _lock(folder: Path) -> int | None:
-    """Lock a folder until this process ends; None if somebody else has, or the file system cannot."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        return None
+def _lock(folder: Path) -> int:
+    """Lock a folder until this process ends; BlockingIOError if another one has."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    except BaseException:
         os.close(descriptor)
-        return None
+        raise
     return descriptor
 
 

@@ -7,7 +7,6 @@ line and belongs to exactly one user.
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,10 +16,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from hubbub.errors import ParameterError
+from hubbub.folder import Held, disk_errors, hold, sweep
 
 if TYPE_CHECKING:
     from hubbub.engines import Engine
     from hubbub.ingest import Ingested
+
+WORK = "hubbub-raw-"
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class SearchLog:
     ingested: Ingested
     work: Path
     period: Period | None = None
-    _owns_work: bool = field(default=False, repr=False)
+    _held: Held | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Show the engine the cleaned file, without rows outside the stated period."""
@@ -72,8 +74,8 @@ class SearchLog:
     def close(self) -> None:
         """Close the engine; remove the cleaned copy of the raw log."""
         self.engine.close()
-        if self._owns_work:
-            shutil.rmtree(self.work, ignore_errors=True)
+        if self._held is not None:
+            self._held.remove()
 
     def __enter__(self) -> SearchLog:
         return self
@@ -98,21 +100,28 @@ def read_log(
     from hubbub.engines.duckdb import DuckDB
     from hubbub.ingest import ingest
 
-    if work is not None:
-        Path(work).mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix="hubbub-", dir=work))
+    held = _work_folder(work)
     try:
-        engine = DuckDB(folder, memory=memory, threads=threads)
+        engine = DuckDB(held.path, memory=memory, threads=threads)
         ingested = ingest(
             source,
-            folder,
+            held.path,
             format=format,
             columns=columns,
             canonical_urls=canonical_urls,
             threads=threads or 2,
             progress=progress,
         )
-        return SearchLog(engine, ingested, folder, period, _owns_work=True)
+        return SearchLog(engine, ingested, held.path, period, held)
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        held.remove()
         raise
+
+
+def _work_folder(work: Path | None) -> Held:
+    """A folder for the cleaned copy of the raw log; the copies that killed runs left there are removed."""
+    with disk_errors(Path(work or "the temporary folder"), "--work"):
+        parent = Path(work or tempfile.gettempdir()).absolute()
+        parent.mkdir(parents=True, exist_ok=True)
+        sweep(parent, WORK)
+        return hold(parent, WORK)

@@ -16,13 +16,13 @@ from tests.conftest import Hubbub, document
 from hubbub import Korolova
 from hubbub.audit import audit, mutants
 from hubbub.audit.exact import EnumeratingNoise, distribution, hockey_stick
-from hubbub.audit.mutants import MUTANTS
+from hubbub.audit.mutants import MUTANTS, Mutant
 from hubbub.audit.neighbours import threshold_pairs
 from hubbub.audit.protocols import Subject
 from hubbub.audit.statistical import LEVEL, lower, sampled, upper
 from hubbub.audit.suite import tests as audit_tests
 from hubbub.audit.tiny import measured
-from hubbub.errors import ParameterError
+from hubbub.errors import OurBug, ParameterError
 
 
 def test_nothing_proven_is_refuted(hubbub: Hubbub) -> None:
@@ -60,14 +60,16 @@ WAYS = {
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.name)
-def test_each_mutant_is_caught_by_each_test_that_should(mutant: object) -> None:
+def test_each_mutant_is_caught_by_each_test_that_should(mutant: Mutant) -> None:
     """Not only by the first one: a detector that sleeps is a bug too."""
     found = set()
-    for mechanism in (Korolova(b=1, K=3, d=2),):
-        for row in audit_tests(mutant.make(mechanism), 40_000):  # type: ignore[attr-defined]
+    try:
+        for row in audit_tests(mutant.make(Korolova(b=1, K=3, d=2)), 40_000):
             if row.refuted:
                 found |= {way for ways in WAYS.values() for way in ways if row.check.startswith(way)}
-    assert WAYS[mutant.name] <= found, f"caught by {found}"  # type: ignore[attr-defined]
+    except OurBug:
+        assert mutant.name == "float noise", "the release itself refuses values that are not integers"
+    assert WAYS[mutant.name] <= found, f"caught by {found}"
 
 
 def test_enumeration_adds_up_to_one_and_matches_the_formula() -> None:

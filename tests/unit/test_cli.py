@@ -45,7 +45,8 @@ def test_release_prints_one_json_document(hubbub: Hubbub, log_file: Path, tmp_pa
     result = hubbub("release", log_file, *RELEASE, "--out", tmp_path / "out", "--json", "--tables", "queries,clicks")
     data = document(result)
     assert set(data) == {
-        "out", "mechanism", "variant", "guarantee", "claimed", "tables", "thresholds", "ledger", "private", "owner_only",
+        "out", "mechanism", "variant", "guarantee", "claimed", "tables", "thresholds", "ledger", "private",
+        "owner_only",
     }  # fmt: skip
     assert set(data["guarantee"]) == {"definition", "epsilon", "delta", "neighbours", "scope"}  # type: ignore[call-overload]
     assert data["owner_only"]["users"] == 300  # type: ignore[index]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -37,7 +38,7 @@ SERP = UrlList("list", pa.table({"query": ["a", "a", "b"], "url": ["u1", "u2", "
         {"b": "3/2", "K": "4.5", "d": 2},
     ],
 )
-def test_the_contract_holds(settings: dict[str, object]) -> None:
+def test_the_contract_holds(settings: dict[str, Any]) -> None:
     check_mechanism(Korolova(**settings))
 
 
@@ -116,7 +117,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("settings", "word"), BAD)
-def test_bad_parameters_are_named(settings: dict[str, object], word: str) -> None:
+def test_bad_parameters_are_named(settings: dict[str, Any], word: str) -> None:
     with pytest.raises(ParameterError, match=word):
         Korolova(**settings)
 

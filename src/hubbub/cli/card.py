@@ -52,7 +52,7 @@ def card(
             raise InputError("The card is not valid.", given=f"{first['loc']}: {first['msg']}") from error
         parsed = None
     if registry is not None and parsed is not None and not broken:
-        with disk_errors(Path(registry)):
+        with disk_errors(Path(registry), "--registry"):
             Path(registry).write_text(to_yaml(registry_entry(parsed)), encoding="utf-8")
         terminal.say(f"Wrote {registry}.")
     if parsed is not None and not check and registry is None:

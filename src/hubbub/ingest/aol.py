@@ -1,7 +1,7 @@
 """The format of the AOL log of 2006: tab separated, one row a click, a blank query written `-`.
 
     AnonID  Query  QueryTime            ItemRank  ClickURL
-    142     lilac  2006-03-01 07:17:12  1         http://www.example.org
+    11      lilac  2006-03-01 07:17:12  1         http://www.example.org
 
 A search without a click leaves the last two fields empty, or out. The header may stand at the head of every file, or
 nowhere: a line that is the header is not a record.

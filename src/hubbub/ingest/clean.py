@@ -49,7 +49,7 @@ def clean_url(text: str) -> str:
 def canonical_url(text: str) -> str:
     """The address in w3lib's canonical form; one that is no address stays as it is."""
     text = text.strip()
-    for _ in range(FIXED_POINT_ROUNDS):
+    for _ in range(FIXED_POINT_ROUNDS if text else 0):
         try:
             before, text = text, str(canonicalize_url(text)).strip()
         except ValueError:

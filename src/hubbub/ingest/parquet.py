@@ -73,6 +73,7 @@ def tasks(file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Itera
 
 def from_rows(raw: Mapping[str, pa.Array], canonical_urls: bool) -> Part:
     """The records of a batch of rows."""
+    raw = {role: _flat(column) for role, column in raw.items()}
     count = len(raw["user"])
     code = np.zeros(count, np.int8)
     columns = {role: _text(column, code) if _is_text(role, column.type) else column for role, column in raw.items()}
@@ -92,11 +93,16 @@ def from_rows(raw: Mapping[str, pa.Array], canonical_urls: bool) -> Part:
     return Part(records, rejects(where, code[where], lengths, kept), count, count)
 
 
+def _flat(column: pa.Array) -> pa.Array:
+    """The column without dictionary; text of every kind as bytes."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    return column.cast(pa.binary()) if str(column.type) in TEXT or pa.types.is_null(column.type) else column
+
+
 def _is_text(role: str, kind: pa.DataType) -> bool:
     """Whether a column is text, or is made text: a user's number is a name."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return role == "user" or str(kind) in TEXT or pa.types.is_null(kind)
+    return role == "user" or bool(pa.types.is_binary(kind))
 
 
 def _readable(role: str, kind: pa.DataType) -> bool:
@@ -114,11 +120,9 @@ def _readable(role: str, kind: pa.DataType) -> bool:
 
 def _text(column: pa.Array, code: Codes) -> pa.Array:
     """The column as valid UTF-8 without NULL; marks the rows in which it is not."""
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if pa.types.is_integer(column.type) or pa.types.is_null(column.type):
+    if pa.types.is_integer(column.type):
         return column.cast(pa.string()).fill_null("")
-    column = column.cast(pa.binary()).fill_null(b"")
+    column = column.fill_null(b"")
     array, offsets = view(column)
     broken = np.zeros(len(column), np.bool_)
     if array.max(initial=0) >= 0x80:
@@ -137,17 +141,8 @@ def _text(column: pa.Array, code: Codes) -> pa.Array:
 
 def _shown(column: pa.Array) -> list[bytes]:
     """Values as bytes, for the rejects table."""
-    return [v if isinstance(v, bytes) else b"" if v is None else str(v).encode() for v in _python(column)]
-
-
-def _python(column: pa.Array) -> list[Any]:
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if str(column.type) in TEXT:
-        column = column.cast(pa.binary())
-    elif not pa.types.is_null(column.type):
-        column = column.cast(pa.string())
-    values: list[Any] = column.to_pylist()
+    shown = column if pa.types.is_binary(column.type) else column.cast(pa.string()).cast(pa.binary())
+    values: list[bytes] = shown.fill_null(b"").to_pylist()
     return values
 
 
