@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy import stats
-from test_noise_oracles import BITS, LEVEL, chi_square, gaussian_law
+from tests.statistical.test_noise_oracles import BITS, LEVEL, chi_square, gaussian_law
 
 from hubbub.noise import SecureNoise, laplace
 from hubbub.noise.binomial import by_digits, by_groups, group_bounds

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import opendp.prelude as dp
 import pytest
 from scipy import stats
-from test_noise_oracles import BITS, LEVEL, histogram
+from tests.statistical.test_noise_oracles import BITS, LEVEL, histogram
 
 from hubbub.noise.gaussian import discrete_gaussian
 from hubbub.noise.laplace import discrete_laplace

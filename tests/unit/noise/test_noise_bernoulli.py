@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from noise_scripted import Scripted
+from tests.unit.noise.noise_scripted import Scripted
 
 from hubbub.noise import bernoulli
 from hubbub.noise.bits import SystemBits

@@ -7,7 +7,7 @@ from math import comb
 
 import mpmath
 import pytest
-from noise_scripted import Scripted
+from tests.unit.noise.noise_scripted import Scripted
 
 from hubbub.noise import gaussian, laplace
 from hubbub.noise.binomial import Probability, by_digits, fair, group_bounds
@@ -36,6 +36,20 @@ def test_cumulative_binomial_is_enclosed(n: int, p: Fraction, precision: int) ->
         assert low <= total * (1 << precision) <= high
         assert high - low <= 2
     assert 1 - total < Fraction(1, 1 << (precision - 8))
+
+
+@pytest.mark.parametrize(
+    "p", [Fraction(2, 9) - Fraction(1, 1 << 20), Fraction(2, 9), Fraction(2, 9) + Fraction(1, 1 << 20)]
+)
+def test_a_vague_p_gives_wide_but_true_bounds(p: Fraction) -> None:
+    def vague(precision: int) -> tuple[int, int]:
+        lo, hi = known(Fraction(2, 9))(precision)
+        return lo - (1 << (precision - 20)), hi + (1 << (precision - 20))
+
+    n, total = 40, Fraction(0)
+    for k, (low, high) in enumerate(zip(*group_bounds(n, vague)(192), strict=True)):
+        total += comb(n, k) * p**k * (1 - p) ** (n - k)
+        assert low <= total * (1 << 192) <= high
 
 
 def test_digits_of_p_decide_one_trial() -> None:

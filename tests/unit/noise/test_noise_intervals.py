@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from unittest.mock import patch
 
 import mpmath
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.noise.intervals import exp_neg_bounds, times_down, times_up
+from hubbub.noise import intervals
+from hubbub.noise.intervals import _exp_series, exp_neg_bounds, times_down, times_up
 
 
 def exact(x: Fraction, precision: int) -> mpmath.mpf:
@@ -23,6 +25,22 @@ def test_bounds_enclose_exp_tightly(x: Fraction, precision: int) -> None:
     lo, hi = exp_neg_bounds(x, precision)
     assert lo <= exact(x, precision) <= hi
     assert hi - lo <= 2
+
+
+@pytest.mark.parametrize("work", range(7, 15))
+def test_series_is_enclosed_for_every_short_argument(work: int) -> None:
+    for y in range(1 << (work - 7)):
+        lo, hi = _exp_series(y, y + 1, work)
+        assert lo <= mpmath.ldexp(mpmath.exp(mpmath.ldexp(y, -work)), work)
+        assert mpmath.ldexp(mpmath.exp(mpmath.ldexp(y + 1, -work)), work) <= hi
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.fractions(min_value=0, max_value=40, max_denominator=1000), st.integers(8, 40))
+def test_rounding_is_outwards_even_without_guard_bits(x: Fraction, precision: int) -> None:
+    with patch.object(intervals, "GUARD", 0):
+        lo, hi = exp_neg_bounds(x, precision)
+    assert lo <= exact(x, precision) <= hi
 
 
 @pytest.mark.parametrize(

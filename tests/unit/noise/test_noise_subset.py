@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from noise_scripted import Scripted
+from tests.unit.noise.noise_scripted import Scripted
 
 from hubbub.noise.bits import SystemBits
 from hubbub.noise.subset import below, choose

@@ -7,9 +7,9 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from noise_scripted import Scripted, uniform_script
+from tests.unit.noise.noise_scripted import Scripted, uniform_script
 
-from hubbub.noise import gaussian, laplace
+from hubbub.noise import gaussian, intervals, laplace
 from hubbub.noise.bits import SystemBits
 from hubbub.noise.tables import Bounds, Table
 
@@ -56,6 +56,19 @@ def test_every_boundary_is_enclosed(name: str, bounds: Bounds, cdf: list[mpmath.
 
 
 @pytest.mark.parametrize(("name", "bounds", "cdf"), LAWS, ids=IDS)
+def test_rounding_is_outwards_even_without_guard_bits(
+    name: str, bounds: Bounds, cdf: list[mpmath.mpf], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intervals, "GUARD", 0)
+    monkeypatch.setattr(laplace, "_GUARD", 6)
+    monkeypatch.setattr(gaussian, "_GUARD", 6)
+    for precision in range(16, 64):
+        with mpmath.workprec(WITNESS):
+            for low, high, f in zip(*bounds(precision), cdf, strict=False):
+                assert low <= mpmath.ldexp(f, precision) <= high
+
+
+@pytest.mark.parametrize(("name", "bounds", "cdf"), LAWS, ids=IDS)
 def test_draws_next_to_a_boundary_are_decided_exactly(name: str, bounds: Bounds, cdf: list[mpmath.mpf]) -> None:
     table = Table(bounds)
     for h in (0, 1, 2):
@@ -86,6 +99,19 @@ def test_a_draw_beyond_the_first_table_waits_for_a_longer_one() -> None:
     # 1 - F_h = 2 a^(h+1) / (1+a) first falls below 2^-230 here
     assert h == int(mpmath.floor(5 * mpmath.log(mpmath.ldexp(2, 230) / (1 + mpmath.exp(-0.2)))))
     assert h > len(LAWS[1][1](192)[0])
+
+
+@pytest.mark.parametrize("ones", [0, 5, 15, 16, 63, 64, 191, 192, 500])
+def test_a_table_that_starts_short_grows_when_a_draw_passes_its_end(ones: int) -> None:
+    def halves(precision: int) -> tuple[list[int], list[int]]:
+        """F_h = 1 - 2^-(h+1), but no more boundaries than precision / 100: draws are runs of leading ones."""
+        f = [(1 << precision) - (1 << (precision - h - 1)) for h in range(precision // 100)]
+        return f, f
+
+    precision = 192 if ones == 0 else 100 * (ones + 2)
+    u = ((1 << ones) - 1) << (precision - ones)
+    script = uniform_script(u, precision) + bytes(precision)
+    assert Table(halves).draw(Scripted(script), 1)[0] == ones
 
 
 def test_word_width_changes_the_path_and_not_the_answer() -> None:
