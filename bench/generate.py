@@ -80,7 +80,7 @@ def chunk(number: int, rows: int, total: int, seed: int) -> pa.Table:
     urls = pc.binary_join_element_wise("http://www.", words(sites // len(WORDS)), words(sites), ".com", "")
     return pa.table(
         {
-            "user": pa.array(142 + 7 * (users + number * USERS_A_CHUNK)).cast(pa.string()),
+            "user": pa.array(101 + 7 * (users + number * USERS_A_CHUNK)).cast(pa.string()),
             "time": pa.array(START + times),
             "query": queries(ids),
             "rank": pa.array(ranks, pa.int32(), mask=~clicked),

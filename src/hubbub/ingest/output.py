@@ -26,7 +26,7 @@ class Output:
         self.read = self.kept = 0
         self.reasons: Counter[str] = Counter()
         self.first_reject: tuple[str, int, str] | None = None  # file, line, reason
-        self._temporary = {path: self.temporary(path) for path in (self.log, self.rejects)}
+        self._temporary = {path: path.with_name(f".{path.name}.{os.getpid()}") for path in (self.log, self.rejects)}
         self._waiting: list[pa.RecordBatch] = []
         try:
             into.mkdir(parents=True, exist_ok=True)
@@ -35,10 +35,6 @@ class Output:
         except OSError as error:
             self._clear()
             raise self._failed(error) from None
-
-    def temporary(self, path: Path) -> Path:
-        """What a file is called until it is whole."""
-        return path.with_name(f".{path.name}.{os.getpid()}")
 
     def add(self, part: Part, file: Path, lines_before: int) -> None:
         """Write one part; `lines_before` is the number of the file's lines before it."""
