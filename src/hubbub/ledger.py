@@ -150,7 +150,7 @@ class Ledger(AbstractContextManager["Ledger"]):
         self.would_allow(population, loss, private)  # the slow sums, before anyone has to wait for us
         with self._transaction("IMMEDIATE"):
             self._check(population, loss, private)
-            entry = self._insert("entries", {"population": population, "dataset": _name(dataset)} | costs | what | how)
+            entry = self._insert("entries", {"population": population, "dataset": named(dataset)} | costs | what | how)
             self._insert("events", {"entry": entry, "state": STATES[0]})
             return next(e for e in self.entries(population) if e.id == entry)
 
@@ -166,7 +166,7 @@ class Ledger(AbstractContextManager["Ledger"]):
         """The check of `reserve` without writing: raises OverBudget early."""
         if private and not (basic_sums([loss])[0] < math.inf and loss.delta < 1):
             raise OurBug(f"this is no private release: {loss}")
-        self._check(_name(population), loss, private)
+        self._check(named(population), loss, private)
 
     def cap(self, population: str, epsilon: float, delta: float) -> str | None:
         """Set the cap that holds from now on; a sentence comes back if more than it is spent already."""
@@ -174,7 +174,7 @@ class Ledger(AbstractContextManager["Ledger"]):
             given = f"ε = {epsilon}, δ = {delta}"
             raise ParameterError("A cap needs two numbers.", given=given, allowed="0 < ε < ∞ and 0 <= δ < 1")
         with self._transaction("IMMEDIATE"):
-            self._insert("caps", {"population": _name(population), "epsilon": float(epsilon), "delta": float(delta)})
+            self._insert("caps", {"population": named(population), "epsilon": float(epsilon), "delta": float(delta)})
         spent = self.spent(population, delta)
         if spent.epsilon <= epsilon:
             return None
@@ -186,7 +186,7 @@ class Ledger(AbstractContextManager["Ledger"]):
     def looked(self, population: str, dataset: str, command: str) -> None:
         """Note that a command (inspect, estimate, compare, evaluate) read the raw log without a mechanism."""
         with self._transaction("IMMEDIATE"):
-            self._insert("looks", {"population": _name(population), "dataset": _name(dataset), "command": command})
+            self._insert("looks", {"population": named(population), "dataset": named(dataset), "command": command})
 
     # -------------------------------------------------------------- reading
 
@@ -207,9 +207,13 @@ class Ledger(AbstractContextManager["Ledger"]):
         rows = self._rows("SELECT epsilon, delta FROM caps WHERE population = ? ORDER BY id DESC LIMIT 1", population)
         return Cap(**rows[0]) if rows else None
 
-    def spent(self, population: str, delta: float | None = None) -> Spent:
-        """The composed total at δ: the one given, else the cap's, else the sum of the entries' own."""
-        entries, cap = self.entries(population), self.cap_of(population)
+    def spent(self, population: str, delta: float | None = None, *, until: int | None = None) -> Spent:
+        """The composed total at δ: the one given, else the cap's, else the sum of the entries' own.
+
+        With `until` only the entries up to that one count: what others reserved meanwhile is left out.
+        """
+        entries = [e for e in self.entries(population) if until is None or e.id <= until]
+        cap = self.cap_of(population)
         losses = [entry.loss for entry in entries if entry.private]
         basic_epsilon, basic_delta = basic_sums(losses)
         if delta is None:
@@ -367,7 +371,7 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _name(name: str) -> str:
+def named(name: str) -> str:
     """A population or data set as its owner calls it; a stray blank must not open a new budget."""
     if not name or name != name.strip() or not name.isprintable():
         allowed = "printable text without blanks around it"

@@ -9,6 +9,7 @@ the raw log goes to `owner-only/`, and is marked so.
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,16 +27,16 @@ from hubbub.account import Loss
 from hubbub.card.build import Booked, TableFile, build_card
 from hubbub.card.owner import Owner
 from hubbub.card.schema import STAMP, Card
-from hubbub.errors import InputError, OurBug, Refused
+from hubbub.errors import InputError, LedgerError, OurBug, Refused
 from hubbub.folder import require_free, whole
 from hubbub.guarantee import Definition, Guarantee, number
+from hubbub.ledger import Entry, Ledger, named
 from hubbub.mechanisms.base import Mechanism, Tables
 from hubbub.noise import SecureNoise, SeededNoise
 from hubbub.report.page import write_pages
 from hubbub.steps.count import names
 
 if TYPE_CHECKING:
-    from hubbub.ledger import Entry, Ledger
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
     from hubbub.steps.count import Counts
@@ -76,6 +77,8 @@ class Plan:
     def refuse_early(self) -> None:
         """Every refusal that needs no look at the log."""
         require_free(self.out)
+        named(self.population)
+        named(self.dataset)
         guarantee = self.guarantee()
         if not guarantee.private and not self.not_private:
             raise Refused(
@@ -104,6 +107,7 @@ class Result:
     entry: Entry
     rows: dict[str, int]
     owner_only: dict[str, object]
+    warning: str = ""
 
 
 def release(
@@ -118,8 +122,6 @@ def release(
 
     Further arguments are those of `Plan`: owner, population, dataset, users_public, max_rejects, seed, not_private.
     """
-    from hubbub.ledger import Ledger
-
     with Ledger(None if ledger is None else Path(ledger)) as book:
         return run_release(log, Plan(mechanism, Path(out).absolute(), **plan), book).release
 
@@ -147,36 +149,33 @@ def run_release(
     say("measuring: bounding each user, counting")
     counts = mechanism.measure(log, noise.secret("bounding"))
 
+    owner_only: dict[str, object] = {
+        "rows": log.ingested.kept,
+        "users": log.users(),
+        "rejects": log.ingested.rejected,
+        "reasons": log.ingested.reasons,
+    }
     with whole(plan.out) as folder:
-        before = ledger.spent(plan.population)
-        earlier = tuple(f"{e.dataset}-r{e.id}" for e in ledger.entries(plan.population))
+        _write_owner_only(folder / "owner-only", log, plan)  # no noise in it: if the disk is full, nothing is spent
         entry = _reserve(ledger, plan, loss, guarantee)
+        booked = _booked(ledger, entry)
         ledger.drawing(entry)
         say("drawing noise")
         tables = mechanism.perturb(counts, noise)
         say("writing the release")
-        after, cap = ledger.spent(plan.population), ledger.cap_of(plan.population)
-        booked = Booked(
-            plan.population,
-            plan.dataset,
-            entry.id,
-            before.epsilon,
-            after.epsilon,
-            None if cap is None else (cap.epsilon, cap.delta),
-            earlier,
-            tuple(look.command for look in ledger.looks(plan.population, plan.dataset)),
-        )
         rows = _write_public(folder / "public", log, plan, guarantee, counts, tables, booked)
-        owner_only: dict[str, object] = {
-            "rows": log.ingested.kept,
-            "users": log.users(),
-            "rejects": log.ingested.rejected,
-            "reasons": log.ingested.reasons,
-            "seconds": round(time.monotonic() - started, 3),
-        }
-        _write_owner_only(folder / "owner-only", log, plan, owner_only)
-    ledger.committed(entry)
-    return Result(Release(plan.out), guarantee, entry, rows, owner_only)
+        owner_only["seconds"] = round(time.monotonic() - started, 3)
+        (folder / "owner-only" / "facts.json").write_text(json.dumps(owner_only, indent=2) + "\n", encoding="utf-8")
+    return Result(Release(plan.out), guarantee, entry, rows, owner_only, _commit(ledger, entry))
+
+
+def _commit(ledger: Ledger, entry: Entry) -> str:
+    """The release stands and is spent, whether or not the ledger can still be written: a warning if not."""
+    try:
+        ledger.committed(entry)
+    except LedgerError as error:
+        return f"the release is whole and its budget spent, but its entry {entry.id} stays marked as drawing: {error}"
+    return ""
 
 
 def _refuse_damaged(log: SearchLog, most: float) -> None:
@@ -202,6 +201,22 @@ def _reserve(ledger: Ledger, plan: Plan, loss: Loss, guarantee: Guarantee) -> En
         private=guarantee.private,
         parameters={k: str(v) for k, v in plan.mechanism.settings.items()},
         software=f"hubbub {hubbub.__version__}",
+    )
+
+
+def _booked(ledger: Ledger, entry: Entry) -> Booked:
+    """The entry and those before it; what other processes reserve meanwhile is theirs to tell."""
+    before, after = (ledger.spent(entry.population, until=last) for last in (entry.id - 1, entry.id))
+    cap = ledger.cap_of(entry.population)
+    return Booked(
+        entry.population,
+        entry.dataset,
+        entry.id,
+        before.epsilon,
+        after.epsilon,
+        None if cap is None else (cap.epsilon, cap.delta),
+        tuple(f"{e.dataset}-r{e.id}" for e in ledger.entries(entry.population) if e.id < entry.id),
+        tuple(look.command for look in ledger.looks(entry.population, entry.dataset)),
     )
 
 
@@ -259,11 +274,10 @@ def sort_rows(rows: pa.Table) -> pa.Table:
     return rows.sort_by([(value, "descending"), *((key, "ascending") for key in keys)]).combine_chunks()
 
 
-def _write_owner_only(folder: Path, log: SearchLog, plan: Plan, facts: dict[str, object]) -> None:
+def _write_owner_only(folder: Path, log: SearchLog, plan: Plan) -> None:
     folder.mkdir()
     (folder / "NOT-PRIVATE.txt").write_text(DO_NOT_PUBLISH, encoding="utf-8")
-    (folder / "rejects.parquet").write_bytes(log.ingested.rejects.read_bytes())
-    (folder / "facts.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    shutil.copyfile(log.ingested.rejects, folder / "rejects.parquet")
     lines = ["# Everything that made this release; `hubbub release --config run.toml` reads it again."]
     stated = {key: value for key, value in plan.run.items() if value is not None}
     lines += [f"{key} = {_toml(value)}" for key, value in stated.items() if not isinstance(value, dict)]
