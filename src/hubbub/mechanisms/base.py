@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hubbub.steps.count import Counts
 
 Value = int | Fraction | str
+DIGITS = 400  # the longest number a parameter may be
 
 
 @dataclass(frozen=True)
@@ -63,12 +64,9 @@ class Parameter:
                 raise self._error(given)
             return str(given)
         try:
-            value = given if isinstance(given, Fraction) else Fraction(Decimal(str(given)))
+            value = given if isinstance(given, Fraction) else _exactly(str(given))
         except (ArithmeticError, ValueError):
-            try:
-                value = Fraction(str(given))
-            except (ArithmeticError, ValueError):
-                raise self._error(given) from None
+            raise self._error(given) from None
         if self.kind == "integer" and value.denominator != 1:
             raise self._error(given)
         if self.low is not None and (value < self.low or (self.open_low and value == self.low)):
@@ -78,9 +76,20 @@ class Parameter:
         return int(value) if self.kind == "integer" else value
 
     def _error(self, given: object) -> ParameterError:
+        allowed = self.range if self.kind == "choice" else f"{self.range}, at most {DIGITS} digits"
         return ParameterError(
-            f"Parameter {self.name} ({self.meaning}) is out of its range.", given=given, allowed=self.range
+            f"Parameter {self.name} ({self.meaning}) is out of its range.", given=given, allowed=allowed
         )
+
+
+def _exactly(text: str) -> Fraction:
+    """A number as it is written: "0.1", "1e-6" or "1/3". Its size is bounded, or 1e-999999999 would fill the memory."""
+    if "/" in text:
+        return Fraction(text)
+    number = Decimal(text)
+    if abs(number.adjusted()) > DIGITS:
+        raise ValueError(text)
+    return Fraction(number)
 
 
 EPSILON = Parameter("epsilon", "number", "privacy loss, the factor is e^ε", low=0, open_low=True, high=1000)

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from hubbub.account import Domain, Step, smallest_threshold
 from hubbub.errors import ParameterError
-from hubbub.guarantee import Claim, Neighbours
+from hubbub.guarantee import Claim, Neighbours, number
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Tables, Value
 from hubbub.steps import bound
 from hubbub.steps.keys import CLICKS, QUERIES
@@ -139,7 +139,16 @@ class Korolova(Mechanism, register=True):
         part = epsilon / len(scales)
         raw: dict[str, Value] = {name: factor * (d_c if name == "b_c" else d) / part for name in scales}
         for name in scales:
-            next(p for p in self.parameters if p.name == name).parse(raw[name])
+            parameter = next(p for p in self.parameters if p.name == name)
+            try:
+                parameter.parse(raw[name])
+            except ParameterError:
+                raise ParameterError(
+                    f"This epsilon needs a {parameter.meaning} that cannot be drawn.",
+                    given=f"epsilon = {number(float(epsilon))}, {name} = {number(float(raw[name]))}",
+                    allowed=f"{name}: {parameter.range}",
+                    next="raise epsilon or lower the bounds d and d_c if it is too large, the reverse if too small",
+                ) from None
         share = Decimal(delta.numerator) / Decimal(delta.denominator) / len(thresholds)
         for name in thresholds:
             scale, l0 = (raw["b"], d) if name == "K" else (raw["b_c"], d_c)
