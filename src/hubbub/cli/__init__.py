@@ -5,6 +5,10 @@ Exit codes: 0 done; 1 a check failed; 2 the user's mistake or a refusal; 3 our b
 
 from __future__ import annotations
 
+import io
+import signal
+import sys
+
 import typer
 
 from hubbub.cli.audit import audit
@@ -41,4 +45,8 @@ def version(show: bool = typer.Option(False, "--version", help="Print the versio
 
 def main() -> None:
     """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal without Greek must not end a release
+            stream.reconfigure(errors="backslashreplace")
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # unwinding removes copies of the raw log
     app()

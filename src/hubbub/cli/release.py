@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Annotated, Any
+from unicodedata import category
 
 import typer
 
@@ -68,19 +69,14 @@ def release(
         del given[name]
     from hubbub.card.owner import read_config, read_owner
 
-    stated = read_config(config) if config else {}
+    stated = read_config(config) if config is not None else {}
     owner = read_owner(_table(stated, "card"))
-    settings = {str(k): str(v) for k, v in _table(stated, "set").items()} | parse_settings(set or [])
-    for key, value in stated.items():
-        if key in ("card", "set"):
-            continue
-        if key not in given:
-            raise ParameterError("The configuration has an unknown option.", given=key, allowed=", ".join(given))
-        if given[key] is None:
-            given[key] = value
-    for name in ("epsilon", "delta"):
-        if given[name] is not None:
-            settings[name] = str(given[name])
+    options = {key: value for key, value in stated.items() if key not in ("card", "set")}
+    _check_options(options, list(given))
+    _check_text(given | options)
+    settings = parse_settings(_pairs(_table(stated, "set")) + _pairs(options, BUDGET))
+    settings |= parse_settings((set or []) + _pairs(given, BUDGET))
+    given = options | {name: value for name, value in given.items() if value is not None or name not in options}
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     run(given, settings, owner, _table(stated, "card"), terminal)
 
@@ -115,7 +111,7 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
         population=given["population"] or "default",
         dataset=given["dataset"] or "default",
         users_public=_whole(given["users_public"], "users-public"),
-        max_rejects=parse_share(given["max_rejects"] or "5%"),
+        max_rejects=parse_share("5%" if given["max_rejects"] is None else given["max_rejects"]),
         seed=_whole(given["seed"], "seed", least=0),
         not_private=bool(given["not_private"]),
         run={k: _absolute(k, v) for k, v in given.items() if k not in ("epsilon", "delta")}
@@ -135,7 +131,7 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
             period=owner.period,
             canonical_urls=bool(given["canonical_urls"]),
             memory=given["memory"] or "2GB",
-            threads=_whole(given["threads"], "threads"),
+            threads=_whole(given["threads"], "threads", most=1024),
             work=Path(given["work"]) if given["work"] else None,
             progress=terminal.progress("reading"),
         ) as log:
@@ -143,6 +139,8 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
                 terminal.warn(f"{log.ingested.rejected} of {log.ingested.read} lines set aside: {log.ingested.reasons}")
             result = run_release(log, plan, ledger, say=terminal.note)
         spent = ledger.spent(plan.population)
+    if result.warning:
+        terminal.warn(result.warning)
     users = result.owner_only["users"]
     if plan.users_public is None and isinstance(users, int) and mechanism.loss().delta * users >= 1:
         terminal.warn(f"δ = {number(mechanism.loss().delta)} is not below 1/users; publish with a smaller δ")
@@ -195,7 +193,7 @@ def parse_settings(pairs: list[str]) -> dict[str, str]:
         if not equals or not name.strip() or not value.strip():
             raise ParameterError("--set needs a name and a value.", given=pair, allowed="name=value, e.g. --set d=20")
         if name.strip() in settings:
-            raise ParameterError("A parameter is set twice.", given=name.strip())
+            raise ParameterError("A parameter is set twice.", given=name.strip(), next="set it once")
         settings[name.strip()] = value.strip()
     return settings
 
@@ -222,12 +220,50 @@ def parse_share(text: object) -> float:
     return share
 
 
-def _whole(value: object, name: str, least: int = 1) -> int | None:
+def _whole(value: object, name: str, least: int = 1, most: int | None = None) -> int | None:
     if value is None:
         return None
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ParameterError(f"--{name} must be a whole number of at least {least}.", given=value)
+    if not isinstance(value, int) or isinstance(value, bool) or value < least or (most is not None and value > most):
+        allowed = f"{least} or more" if most is None else f"{least} to {most}"
+        raise ParameterError(f"--{name} must be a whole number.", given=value, allowed=allowed)
     return value
+
+
+# ------------------------------------------------------------------ the configuration
+
+KINDS: dict[str, tuple[str, tuple[type, ...]]] = {
+    **dict.fromkeys(("threads", "users_public", "seed"), ("a whole number", (int,))),
+    **dict.fromkeys(("canonical_urls", "not_private"), ("true or false", (bool,))),
+    **dict.fromkeys(("epsilon", "delta", "max_rejects"), ("a number or text", (int, float, str))),
+}
+TEXT = ("text", (str,))
+BUDGET = ("epsilon", "delta")  # options that are settings: --epsilon E is --set epsilon=E
+
+
+def _check_options(options: dict[str, Any], known: list[str]) -> None:
+    """Refuse what is no option, or not of the option's type: `not_private = "no"` must not mean yes."""
+    for key, value in options.items():
+        if key not in known:
+            allowed = ", ".join([*known, "[set]", "[card]"])
+            raise ParameterError("The configuration has an unknown option.", given=key, allowed=allowed)
+        words, kinds = KINDS.get(key, TEXT)
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            given = f"{key} = {value!r}"
+            raise ParameterError("An option in the configuration is of the wrong type.", given=given, allowed=words)
+
+
+def _check_text(given: dict[str, Any]) -> None:
+    """An empty shell variable must not mean the default; what is no text cannot stand in run.toml."""
+    for name, value in given.items():
+        if isinstance(value, str) and (not value.strip() or any(category(c) in ("Cc", "Cs") for c in value)):
+            what = "LOG" if name == "log" else "--" + name.replace("_", "-")
+            allowed = "text in UTF-8 without control characters"
+            raise ParameterError(f"{what} is empty or not text.", given=ascii(value), allowed=allowed)
+
+
+def _pairs(table: dict[str, Any], names: tuple[str, ...] | None = None) -> list[str]:
+    """Settings as `--set` would give them."""
+    return [f"{name}={table[name]}" for name in names or table if table.get(name) is not None]
 
 
 def _table(stated: dict[str, Any], name: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Annotated, Any, ParamSpec
 
 import typer
@@ -40,18 +41,22 @@ class Terminal:
     def note(self, text: str) -> None:
         """A line for a person who wants to know more."""
         if self.verbose:
-            self._end_bar()
-            typer.echo(text, err=True)
+            self._aside(text)
 
     def warn(self, text: str) -> None:
         """A line the owner should see."""
-        self._end_bar()
         if not self.quiet:
-            typer.echo(f"warning: {text}", err=True)
+            self._aside(f"warning: {text}")
+
+    def _aside(self, text: str) -> None:
+        """Nobody may be listening on stderr: that must not end a release."""
+        with suppress(OSError):
+            self._end_bar()
+            typer.echo(text, err=True)
 
     def progress(self, what: str) -> Callable[[int, int], None]:
         """A progress line on a terminal; nothing anywhere else."""
-        shown = not self.quiet and sys.stderr.isatty() and "TERM" in os.environ
+        shown = not self.quiet and sys.stderr is not None and sys.stderr.isatty() and "TERM" in os.environ
 
         def step(done: int, total: int) -> None:
             if shown:
@@ -87,8 +92,12 @@ def command(function: Callable[P, Any]) -> Callable[P, None]:
         except KeyboardInterrupt:
             typer.echo("hubbub: interrupted", err=True)
             raise typer.Exit(130) from None
-        except (typer.Exit, SystemExit, typer.Abort):
+        except (typer.Exit, SystemExit, typer.Abort, BrokenPipeError):
             raise
+        except OSError as error:
+            typer.echo(f"hubbub: The system would not read or write: {error}.", err=True)
+            typer.echo("  next:    check the disk, the permissions and where the output goes", err=True)
+            raise typer.Exit(2) from None
         except Exception as error:
             typer.echo(f"hubbub: this is a bug of ours, please report it: {type(error).__name__}: {error}", err=True)
             if kwargs.get("verbose"):

@@ -21,19 +21,23 @@ class DuckDB:
     name = "duckdb"
 
     def __init__(self, work: Path, *, memory: str = "2GB", threads: int | None = None) -> None:
+        not_a_size = ParameterError("--memory is not a size.", given=memory, allowed="a size such as 500MB or 2GB")
         if not MEMORY.fullmatch(memory.strip()):
-            raise ParameterError("The memory limit is not a size.", given=memory, allowed="a size such as 500MB or 2GB")
+            raise not_a_size
         if threads is not None and threads < 1:
             raise ParameterError("The number of threads must be at least 1.", given=threads)
-        self.connection = duckdb.connect(
-            config={
-                "memory_limit": memory.strip(),
-                "temp_directory": str(work / "spill"),
-                "autoinstall_known_extensions": "false",
-                "autoload_known_extensions": "false",
-                "preserve_insertion_order": "false",
-            }
-        )
+        try:
+            self.connection = duckdb.connect(
+                config={
+                    "memory_limit": memory.strip(),
+                    "temp_directory": str(work / "spill"),
+                    "autoinstall_known_extensions": "false",
+                    "autoload_known_extensions": "false",
+                    "preserve_insertion_order": "false",
+                }
+            )
+        except duckdb.ParserException:
+            raise not_a_size from None
         if threads is not None:
             self.connection.execute(f"SET threads = {threads}")
 
