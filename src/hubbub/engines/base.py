@@ -1,17 +1,21 @@
 """What a step may ask of an engine. Small on purpose: the SQL text is the same on all of them.
 
 The common subset (so that every engine runs the very same text): times are BIGINT epoch seconds,
-NULLS LAST is always written out, no QUALIFY, no arrays, and the user column is called `uid`
-(a bare `user` is the account's name on some engines).
+NULLS LAST is always written out, no QUALIFY, no arrays, no backslash in a literal, and the user column
+is called `uid` (a bare `user` is the account's name on some engines).
+What SQL does not have in common is a function over Arrow batches, run by `map_batches`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
 import pyarrow as pa
+
+Batches = Callable[[Iterator[pa.RecordBatch]], Iterable[pa.RecordBatch]]
+"""A function over Arrow batches; called any number of times, each time with some of the rows."""
 
 
 class Engine(Protocol):
@@ -40,6 +44,15 @@ class Engine(Protocol):
 
         The order is part of the contract: ids that follow the text break ties the same way on
         every engine, and do not depend on who else is in the log.
+        """
+        ...
+
+    def map_batches(self, name: str, sql: str, function: Batches, schema: pa.Schema) -> None:
+        """Run a function over the rows of a query, once, and keep what it returns under a name.
+
+        Whatever reads the name later reads the kept rows: a function that draws noise draws it once. The function
+        may run in other processes, so it makes its generator itself; one that is carried into it is an error
+        where it would be copied.
         """
         ...
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from hubbub.engines.base import Batches
 from hubbub.errors import InputError, OutputError, ParameterError
 
 MEMORY = re.compile(r"\d+(\.\d+)?\s*([KMGT]i?B|B)", re.IGNORECASE)
+BATCH = 1 << 16
 
 
 class DuckDB:
@@ -26,6 +30,7 @@ class DuckDB:
             raise not_a_size
         if threads is not None and threads < 1:
             raise ParameterError("The number of threads must be at least 1.", given=threads)
+        self.work = work
         try:
             self.connection = duckdb.connect(
                 config={
@@ -85,6 +90,18 @@ class DuckDB:
         """Keep the rows of a query with ids from 0 in the order of `by`."""
         order = ", ".join(by)
         self.save(name, f"SELECT row_number() OVER (ORDER BY {order}) - 1 AS {id}, * FROM ({sql}) AS numbered")
+
+    def map_batches(self, name: str, sql: str, function: Batches, schema: pa.Schema) -> None:
+        """Run a function over the rows of a query, in this process; what it returns passes through a file."""
+        path = self.work / f"mapped-{secrets.token_hex(8)}.parquet"
+        try:
+            with self._plain_errors(), pq.ParquetWriter(path, schema) as writer:
+                for batch in function(iter(self.connection.sql(sql).to_arrow_reader(BATCH))):
+                    writer.write_batch(batch)
+            text = str(path).replace("'", "''")
+            self.save(name, f"SELECT * FROM read_parquet('{text}')")
+        finally:
+            path.unlink(missing_ok=True)
 
     def fetch(self, sql: str) -> pa.Table:
         """The rows of a query as an Arrow table."""
