@@ -87,6 +87,7 @@ class Step:
             "domain": self.domain.value,
             "proof": self.proof,
             "composes": "sequential",
+            "law": None,
         }
 
 

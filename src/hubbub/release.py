@@ -260,12 +260,14 @@ def _write_public(
 def named_rows(log: SearchLog, mechanism: Mechanism, table: str, counts: Counts, tables: Tables) -> pa.Table:
     """Released ids as text, with their noisy values."""
     released = tables[table]
-    if not np.issubdtype(released.values.dtype, np.integer):
+    values, spread = released.values, released.noise_sd
+    if values is not None and not np.issubdtype(values.dtype, np.integer):
         raise OurBug(f"{table}: a released value is not an integer")
+    size = released.ids.size
+    numbers = pa.nulls(size, pa.int64()) if values is None else pa.array(values, pa.int64())
+    spreads = pa.nulls(size, pa.float64()) if spread is None else pa.array(np.broadcast_to(spread, size))
     rows = names(log, counts, mechanism.offers[table], released.ids)
-    return rows.append_column(mechanism.value_column, pa.array(released.values, pa.int64())).append_column(
-        "noise_sd", pa.array(np.full(released.ids.size, released.noise_sd))
-    )
+    return rows.append_column(mechanism.value_column, numbers).append_column("noise_sd", spreads)
 
 
 def sort_rows(rows: pa.Table) -> pa.Table:

@@ -21,11 +21,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hubbub.account import read_step
 from hubbub.audit.protocols import Event, Subject
 from hubbub.audit.suite import contract
 from hubbub.audit.tiny import SECRET, measured
 from hubbub.engines import Engine
+from hubbub.gaussian import read_any
 from hubbub.guarantee import Definition, Neighbours
 from hubbub.ingest import SCHEMA, Ingested, ingest
 from hubbub.log import SearchLog
@@ -89,7 +89,7 @@ def check_mechanism(mechanism: Mechanism) -> None:
     assert (proven.definition is Definition.PURE) == (proven.delta == 0)
     assert proven.proof and proven.sentence(), "no proof page or sentence"
     for step in mechanism.steps():
-        assert read_step(json.loads(json.dumps(step.record()))) == step, "a step does not survive the card"
+        assert read_any(json.loads(json.dumps(step.record()))) == step, "a step does not survive the card"
     rebuilt = build(
         mechanism.name,
         {k: str(v) for k, v in mechanism.settings.items()},

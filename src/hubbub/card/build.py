@@ -14,9 +14,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 import hubbub
-from hubbub.account import Domain, Step
+from hubbub.account import Domain
 from hubbub.card.owner import Owner
 from hubbub.card.schema import NOT_STATED, STAMP, VERSION, Card, integrity, sha256_of
+from hubbub.gaussian import AnyStep, GaussianStep
 from hubbub.guarantee import Definition, Guarantee, Neighbours, number
 from hubbub.mechanisms.base import Mechanism
 
@@ -138,7 +139,8 @@ def build_card(
         "bounding": [{"stage": b.stage, "norm": b.norm, "limit": b.limit, "how": b.how} for b in mechanism.bounds()],
         "steps": [s.record() for s in mechanism.steps()],
         "accounting": {
-            "method": "sum over the steps; across releases the smaller of the sum and the tight composition",
+            "method": "Laplace steps add up, Gaussian steps are converted once; across releases the smaller of "
+            "the sum and the tight composition",
             "library": f"dp-accounting {version('dp-accounting')}",
             "total_epsilon": guarantee.epsilon,
             "total_delta": guarantee.delta,
@@ -176,7 +178,7 @@ def build_card(
                 "source": "a fixed seed: anybody can subtract this noise"
                 if seeded
                 else "the operating system's generator",
-                "sampler": "exact integer discrete Laplace (table and cells; docs/proofs/noise.md)",
+                "sampler": "exact integer discrete Laplace and Gaussian (table and cells; docs/proofs/noise.md)",
                 "seeded": seeded,
             },
             "floating_point": "noise, counts and thresholds are integers; no float between draw and value",
@@ -242,16 +244,14 @@ def half_width(scale: float, coverage: float = 0.95) -> int:
     return h
 
 
-def _half_width(step: Step) -> str:
+def _half_width(step: AnyStep) -> str:
+    if isinstance(step, GaussianStep):
+        return "see noise_sd of each row (95 % of the noise within 1.96 noise_sd; bounding comes on top)"
     return f"value +/- {half_width(float(step.scale))} (95 % of the noise; bounding comes on top)"
 
 
 def _missing(mechanism: Mechanism) -> str:
-    rules = [
-        f"{name}: a key counted fewer than {threshold} times after bounding is more likely absent than present"
-        for name, threshold in mechanism.thresholds().items()
-    ]
-    return "; ".join(rules) + ". A missing row is not a zero."
+    return "; ".join(mechanism.missing()) + ". A missing row is not a zero."
 
 
 def _hazards(mechanism: Mechanism, booked: Booked, users: int | None, seeded: bool) -> list[dict[str, str]]:

@@ -129,29 +129,22 @@ class BoundPart(Part):
     enforced_by: str = "hubbub"
 
 
-class Sensitivity(Part):
-    """How far one user moves a step's counts."""
-
-    l0: int
-    l1: int
-    linf: int
-
-
 class StepPart(Part):
     """One round of noise; ε and δ follow from the rest."""
 
     name: str
     mechanism: str
     noise: str
-    scale: str
+    scale: str | None
     threshold: int | None
     keeps: str
-    sensitivity: Sensitivity
-    epsilon: float
+    sensitivity: dict[str, int]
+    epsilon: float | None
     delta: float
     domain: str
     proof: str
     composes: str
+    law: dict[str, object] | None
 
 
 class LedgerPart(Part):

@@ -7,9 +7,10 @@ from typing import Any
 
 from hubbub.errors import ParameterError
 from hubbub.mechanisms.base import Mechanism, Parameter, Tables
+from hubbub.mechanisms.crowd import Crowd
 from hubbub.mechanisms.korolova import Korolova
 
-__all__ = ["Korolova", "Mechanism", "Parameter", "Tables", "build", "mechanisms"]
+__all__ = ["Crowd", "Korolova", "Mechanism", "Parameter", "Tables", "build", "mechanisms"]
 
 
 def mechanisms() -> dict[str, type[Mechanism]]:

@@ -12,13 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from hubbub.account import Domain, Loss, Step, loss_of, round_up
+from hubbub.account import Domain, Loss
 from hubbub.errors import ParameterError
+from hubbub.gaussian import AnyStep, total
 from hubbub.guarantee import Claim, Definition, Guarantee, Neighbours
 from hubbub.steps.keys import Keys
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from hubbub.lists import UrlList
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
-    from hubbub.steps.count import Counts
 
 Value = int | Fraction | str
 DIGITS = 400  # the longest number a parameter may be
@@ -108,11 +108,11 @@ class Bound:
 
 @dataclass(frozen=True)
 class Released:
-    """The output of `perturb` for one table: which keys, their noisy values, the noise's sd."""
+    """The output of `perturb` for one table: which keys, their noisy values, the noise's sd (none: keys only)."""
 
     ids: npt.NDArray[np.int64]
-    values: npt.NDArray[np.int64]
-    noise_sd: float
+    values: npt.NDArray[np.int64] | None
+    noise_sd: float | npt.NDArray[np.float64] | None
 
 
 Tables = dict[str, Released]
@@ -173,7 +173,7 @@ class Mechanism(ABC):
         """The raw parameters that will run, from what was given: raw or calibrated, never both."""
 
     @abstractmethod
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[AnyStep, ...]:
         """Every round of noise, exactly as it will be drawn."""
 
     @abstractmethod
@@ -185,11 +185,11 @@ class Mechanism(ABC):
         """What the paper says for these parameters."""
 
     @abstractmethod
-    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Counts]:
-        """Exact bounded counts of the log: deterministic integers."""
+    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
+        """Exact bounded counts of the log, or pools of it: deterministic integers."""
 
     @abstractmethod
-    def perturb(self, counts: Mapping[str, Counts], noise: NoiseSource) -> Tables:
+    def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         """Noise and thresholds, on arrays alone."""
 
     @property
@@ -202,8 +202,9 @@ class Mechanism(ABC):
         return ()
 
     def loss(self) -> Loss:
-        """The add-remove cost, for the ledger."""
-        return loss_of(self.steps())
+        """The add-remove cost, for the ledger; Gaussian steps are converted at the ε that was asked for."""
+        asked = self.settings.get("epsilon")
+        return total(self.steps(), None if asked is None else float(Fraction(asked)))
 
     def proven(self) -> Guarantee:
         """What we can prove for the discrete law that runs.
@@ -212,10 +213,9 @@ class Mechanism(ABC):
         """
         loss = self.loss()
         factor = 2 if self.neighbours is Neighbours.REPLACE else 1
-        total = sum((s.epsilon for s in self.steps()), Fraction(0)) * factor
         return Guarantee(
             definition=Definition.APPROXIMATE if loss.delta else Definition.PURE,
-            epsilon=round_up(total),
+            epsilon=loss.epsilon * factor,
             delta=loss.delta,
             neighbours=self.neighbours,
             proof=self.proof,
@@ -225,6 +225,13 @@ class Mechanism(ABC):
     def thresholds(self) -> dict[str, int]:
         """The integer threshold of each thresholded step; the rule is `>=`."""
         return {s.name: s.threshold for s in self.steps() if s.threshold is not None}
+
+    def missing(self) -> tuple[str, ...]:
+        """Which keys a reader must expect to miss."""
+        return tuple(
+            f"{name}: a key counted fewer than {threshold} times after bounding is more likely absent than present"
+            for name, threshold in self.thresholds().items()
+        )
 
     def spurious(self) -> str:
         """Whether a released row may stand for nobody."""

@@ -18,11 +18,18 @@ def first_keys(keys: Keys, limit: int, log: str = "log") -> str:
 
 def random_keys(keys: Keys, limit: int, secret: bytes, log: str = "log") -> str:
     """A random `limit` of each user's distinct keys: (uid, key columns)."""
+    return _keep(keys, keys.distinct(log), f"{hashed(keys, secret)}, {keys.list()}", limit)
+
+
+def hashed(keys: Keys, secret: bytes) -> str:
+    """The keyed hash of (secret, user, key), as SQL.
+
+    MD5 only shuffles here: whatever the order, it is a function of the user's own keys.
+    """
     if len(secret) < 16:
         raise OurBug("the capping secret is too short")
     parts = ", '\x1f', ".join(["uid", *keys.columns])
-    # MD5 only shuffles here: whatever the order, it is a function of the user's own keys.
-    return _keep(keys, keys.distinct(log), f"md5(concat('{secret.hex()}', {parts})), {keys.list()}", limit)
+    return f"md5(concat('{secret.hex()}', {parts}))"
 
 
 def first_events(keys: Keys, limit: int, log: str = "log") -> str:

@@ -1,0 +1,201 @@
+"""From (ε, δ) to the integers that run: shares of μ², grid, variances, thresholds.
+
+Every draw has a share of μ² fixed before the log is opened; shares are fractions that sum to exactly 1.
+The first open stage is tightened (theorem 2 of docs/proofs/crowd.md), later open stages pay their thresholds
+in full, and one conversion at the end gives δ. All roundings go towards privacy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from hubbub.errors import OurBug, ParameterError
+from hubbub.gaussian import (
+    DELTA_SLACK,
+    SLACK,
+    GaussianStep,
+    Test,
+    certify,
+    mu2_of,
+    mu_of,
+    novel_delta,
+    shares,
+    threshold_for,
+)
+
+GRID_BITS = 16
+WIDEST_NOISE = 1 << 46
+"""The sampler serves 2S below this."""
+EXITS = 0.2
+"""Share of the threshold δ that goes to the exits before the last round."""
+
+SHAPES: dict[int, tuple[tuple[int, ...], tuple[Fraction, ...]]] = {
+    1: ((1,), ()),
+    2: ((3, 7), (Fraction(3, 10),)),
+    4: ((1, 2, 3, 4), (Fraction(1, 10), Fraction(4, 10), Fraction(7, 10))),
+    8: ((1,) * 8, tuple(Fraction(i, 10) for i in range(1, 8))),
+}
+"""Rounds: integer shares of the noise budget, and how far below the threshold a key may be and stay live."""
+
+
+def shape(rounds: int) -> tuple[tuple[int, ...], tuple[Fraction, ...]]:
+    """Shares and drop levels; other numbers of rounds have equal shares and levels rising evenly from .04 to .9."""
+    if rounds in SHAPES:
+        return SHAPES[rounds]
+    rise = Fraction(86, 100) / max(1, rounds - 2)
+    return (1,) * rounds, tuple(Fraction(4, 100) + i * rise for i in range(rounds - 1))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The integers of one selection in rounds (section 3 of the notes): `acc >= Θ_r` releases."""
+
+    bits: int
+    multiples: tuple[int, ...]
+    variance: int
+    limit: int
+    thresholds: tuple[int, ...]
+    drops: tuple[int, ...]
+
+    @property
+    def unit(self) -> int:
+        """U = 2^k: the accumulator's 1."""
+        return 1 << self.bits
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        """C_r = m_1 + … + m_r."""
+        return tuple(sum(self.multiples[: r + 1]) for r in range(len(self.multiples)))
+
+    def users(self, r: int) -> float:
+        """The threshold of a round as a number of users who hold nothing else."""
+        return self.thresholds[r] / (self.totals[r] * self.unit)
+
+    def step(self, name: str, proof: str, *, tightened: bool) -> GaussianStep:
+        """What the accountant and the card see."""
+        return GaussianStep(
+            name=name,
+            mu2=tuple(mu2_of(self.unit**2 * m * m, m * self.variance) for m in self.multiples),
+            proof=proof,
+            tests=tuple(
+                Test(c * self.unit, c * self.variance, t) for c, t in zip(self.totals, self.thresholds, strict=True)
+            ),
+            keys=self.limit,
+            tightened=tightened,
+        )
+
+
+@dataclass(frozen=True)
+class Recount:
+    """Counting released keys again: μ² of the counts and of the kept total, and what one user may add."""
+
+    mu2: Fraction
+    keys: int
+    kept_mu2: Fraction
+    most: int
+
+    @property
+    def kept_variance(self) -> int:
+        """Noise of the kept total: ⌈B²/μ²⌉ + 4."""
+        return math.ceil(self.most**2 / self.kept_mu2) + 4
+
+    def variance(self, cap2: int) -> int:
+        """Noise of the counts for users of squared length cap2: ⌈C²/μ²⌉ + 4, so Δ²/(S − 4) <= μ² whatever C² is."""
+        return math.ceil(cap2 / self.mu2) + 4
+
+
+@dataclass(frozen=True)
+class StagePlan:
+    """What a stage is to get: its weight in the budget, its pool, and thousandths for selection, recount, kept total."""
+
+    name: str
+    weight: int
+    limit: int
+    inner: tuple[int, int, int]
+    keys: int
+    most: int
+    open: bool = True
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage ready to run."""
+
+    name: str
+    selection: Selection
+    recount: Recount
+
+    def steps(self, proof: str, *, tightened: bool) -> tuple[GaussianStep, ...]:
+        """All its draws."""
+        return (
+            self.selection.step(self.name, proof, tightened=tightened),
+            GaussianStep(f"{self.name} recount", (self.recount.mu2,), proof),
+            GaussianStep(f"{self.name} kept total", (mu2_of(self.recount.most**2, self.recount.kept_variance),), proof),
+        )
+
+
+QUERIES = StagePlan("queries", weight=45, limit=100, inner=(850, 140, 10), keys=50, most=300)
+LATER_DELTA = Fraction(15, 100)
+"""What later open stages may spend of δ on their thresholds, all together."""
+
+
+def calibrate(plans: list[StagePlan], epsilon: Fraction, delta: Fraction, rounds: int, proof: str) -> list[Stage]:
+    """Constants of all stages: shares first, then the noise, then the thresholds (Part II of the notes)."""
+    whole = sum(p.weight for p in plans)
+    share = shares(
+        (f"{p.name} {part}", Fraction(p.weight, whole) * Fraction(thousandths, 1000))
+        for p in plans
+        for part, thousandths in zip(("selection", "recount", "kept"), p.inner, strict=True)
+    )
+    later = [p for p in plans[1:] if p.open]
+    later_weight = sum(p.weight for p in later)
+    spent = {p.name: float(LATER_DELTA * delta * Fraction(p.weight, later_weight)) for p in later}
+    first_delta = float(delta) - sum(spent.values())
+    eps = float(epsilon)
+    mu2 = Fraction(mu_of(eps, first_delta * (1 - DELTA_SLACK))) ** 2
+    recounts = {
+        p.name: Recount(mu2 * share[f"{p.name} recount"], p.keys, mu2 * share[f"{p.name} kept"], p.most) for p in plans
+    }
+    noises = {p.name: _noise(mu2 * share[f"{p.name} selection"], rounds) for p in plans}
+    used = float(sum((_mu2(bits, variance, rounds) for bits, variance in noises.values()), Fraction(0)))
+    used += float(sum((r.mu2 + r.kept_mu2 for r in recounts.values()), Fraction(0)))
+    first = plans[0]
+    bits, variance = noises[first.name]
+    opening = float(mu2_of(4**bits * shape(rounds)[0][0] ** 2, shape(rounds)[0][0] * variance)) * (1 - SLACK)
+    spent[first.name] = novel_delta(eps, first_delta, used * (1 + SLACK), opening, first.limit)
+    if spent[first.name] <= 0:
+        raise ParameterError("This δ leaves nothing for thresholds.", given=f"δ = {float(delta):g}, ε = {eps:g}")
+    stages = [
+        Stage(p.name, _thresholds(*noises[p.name], rounds, p.limit, spent[p.name]), recounts[p.name]) for p in plans
+    ]
+    steps = [s for i, stage in enumerate(stages) for s in stage.steps(proof, tightened=i == 0)]
+    if certify(steps, eps) > float(delta):
+        raise OurBug("the calibrated constants do not meet δ")
+    return stages
+
+
+def _noise(mu2: Fraction, rounds: int) -> tuple[int, int]:
+    """Grid bits and V = ⌈4^k M (1 + 2e-9)/μ²⌉ + 16; the grid gets coarser until the sampler can serve it."""
+    multiples, _ = shape(rounds)
+    for bits in range(GRID_BITS, 3, -1):
+        variance = math.ceil(4**bits * sum(multiples) * Fraction(1 + 2 * SLACK) / mu2) + 16
+        if 2 * max(multiples) * variance < WIDEST_NOISE:
+            return bits, variance
+    raise ParameterError("This ε needs more noise than the sampler serves.", next="raise epsilon or delta")
+
+
+def _mu2(bits: int, variance: int, rounds: int) -> Fraction:
+    return sum((mu2_of(4**bits * m * m, m * variance) for m in shape(rounds)[0]), Fraction(0))
+
+
+def _thresholds(bits: int, variance: int, rounds: int, limit: int, delta: float) -> Selection:
+    """Θ_r from a novel key's chance at each test: .8 of δ at the last, .2 over the exits."""
+    multiples, levels = shape(rounds)
+    totals = [sum(multiples[: r + 1]) for r in range(rounds)]
+    last = delta / limit if rounds == 1 else (1 - EXITS) * delta / limit
+    exits = [EXITS * delta / ((rounds - 1) * limit)] * (rounds - 1)
+    thresholds = tuple(threshold_for(c << bits, c * variance, p) for c, p in zip(totals, [*exits, last], strict=True))
+    drops = tuple(math.floor(level * thresholds[-1] * c / totals[-1]) for level, c in zip(levels, totals, strict=False))
+    return Selection(bits, multiples, variance, limit, thresholds, drops)

@@ -1,0 +1,208 @@
+"""Pools: the keys each user brings to a selection in rounds, fixed before the first noise.
+
+A user holds all her distinct keys; at most D of them, chosen at random by the keyed hash, are her pool. Each
+round, a user with n live keys in her pool adds A(n) = ⌊2^k/√n⌋ to each of them: her vector has length at
+most 2^k. After the selection the released keys are counted again over everything she holds, not only her
+pool. Integers throughout; SQL in the common subset; `Pools` is what a mechanism sees.
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.errors import OurBug
+from hubbub.log import SearchLog
+from hubbub.steps.bound import hashed
+from hubbub.steps.count import Integers, _by_id
+from hubbub.steps.keys import Keys
+
+MOST = 1 << 62
+
+
+def amount(bits: int, n: int) -> int:
+    """A(n) = isqrt(4^k // n): n A(n)² <= 4^k, by integers alone."""
+    return isqrt((1 << 2 * bits) // n)
+
+
+class Pools(Protocol):
+    """What a selection in rounds may ask of the users' pools. Key ids count from 0."""
+
+    @property
+    def keys(self) -> str:
+        """The engine's table that holds the keys' text, by `kid`."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """How many keys stand in some pool."""
+        ...
+
+    def weights(self, live: Integers) -> Integers:
+        """For each live key, the sum of A(n) over the pools it stands in; n counts a user's live keys."""
+        ...
+
+    def recount(self, ids: Integers, lam: Integers, cap2: int) -> Integers:
+        """For each released key, the sum over all its holders of λ, scaled so that no user's length² exceeds cap2."""
+        ...
+
+    def kept(self, ids: Integers, most: int) -> int:
+        """How many released keys the users hold, each user counted for at most `most`."""
+        ...
+
+
+class EnginePools:
+    """Pools inside an engine. Asking for weights a second time restricts the pools to what is still live."""
+
+    def __init__(self, log: SearchLog, keys: Keys, limit: int, bits: int, secret: bytes) -> None:
+        self.log, self.kind, self.bits = log, keys, bits
+        engine, name, columns = log.engine, keys.name, keys.list()
+        self.held, self.keys, self._live = f"held_{name}", f"pooled_{name}", f"pool_{name}"
+        self._round = 0
+        amounts = {"n": np.arange(1, limit + 1), "a": [amount(bits, n) for n in range(1, limit + 1)]}
+        engine.register("amounts", pa.table(amounts))
+        engine.save(self.held, f"SELECT uid, {columns} FROM ({keys.distinct()}) AS held")
+        engine.save("degrees", f"SELECT uid, count(*) AS n FROM {self.held} GROUP BY uid")
+        wide = f"SELECT h.uid AS uid, {keys.list('h')} FROM {self.held} AS h JOIN degrees AS d ON h.uid = d.uid"
+        engine.save(
+            self._live,
+            f"{wide} WHERE d.n <= {limit} UNION ALL SELECT uid, {columns} FROM (SELECT uid, {columns}, row_number() "
+            f"OVER (PARTITION BY uid ORDER BY {hashed(keys, secret)}, {columns}) AS ordinal "
+            f"FROM ({wide} WHERE d.n > {limit}) AS heavy) AS ordered WHERE ordinal <= {limit}",
+        )
+        engine.number(
+            self.keys,
+            f"SELECT {keys.list('p')}, CAST(sum(a.a) AS BIGINT) AS w FROM {self._live} AS p "
+            f"JOIN degrees AS d ON p.uid = d.uid JOIN amounts AS a ON a.n = least(d.n, {limit}) "
+            f"GROUP BY {keys.list('p')}",
+            keys.columns,
+            "kid",
+        )
+        self._first = _by_id(engine.fetch(f"SELECT kid, w FROM {self.keys}"), "w")
+        self.size = self._first.size
+
+    def weights(self, live: Integers) -> Integers:
+        """Round 1 was summed with the pools; later rounds restrict the pools to the live keys first."""
+        self._round += 1
+        if self._round == 1:
+            if live.size != self.size:
+                raise OurBug("the first round sees every key of the pools")
+            return _checked(self._first)
+        engine = self.log.engine
+        engine.register("live_keys", pa.table({"kid": live}))
+        pool = f"pool_{self.kind.name}_{self._round}"
+        if self._round == 2:
+            on = " AND ".join(f"p.{c} = k.{c}" for c in self.kind.columns)
+            rows = (
+                f"SELECT p.uid AS uid, k.kid AS kid FROM {self._live} AS p JOIN (SELECT t.* FROM {self.keys} AS t "
+                f"JOIN live_keys AS l ON t.kid = l.kid) AS k ON {on}"
+            )
+        else:
+            rows = f"SELECT p.uid AS uid, p.kid AS kid FROM {self._live} AS p JOIN live_keys AS l ON p.kid = l.kid"
+        engine.save(pool, rows)
+        engine.drop(self._live)
+        self._live = pool
+        summed = engine.fetch(
+            f"SELECT p.kid AS kid, CAST(sum(a.a) AS BIGINT) AS w FROM {pool} AS p "
+            f"JOIN (SELECT uid, count(*) AS n FROM {pool} GROUP BY uid) AS d ON p.uid = d.uid "
+            f"JOIN amounts AS a ON a.n = d.n GROUP BY p.kid"
+        )
+        sums = np.zeros(self.size, np.int64)
+        sums[summed.column("kid").to_numpy()] = summed.column("w").to_numpy()
+        return _checked(sums[live])
+
+    def _holding(self, ids: Integers, columns: dict[str, Integers]) -> str:
+        """The engine's table of (uid, kid, …) for users who hold released keys."""
+        engine = self.log.engine
+        engine.register("released_keys", pa.table({"kid": ids, **columns}))
+        on = " AND ".join(f"h.{c} = k.{c}" for c in self.kind.columns)
+        extra = "".join(f", r.{c} AS {c}" for c in columns)
+        kept = "".join(f", k.{c} AS {c}" for c in columns)
+        return (
+            f"SELECT h.uid AS uid, k.kid AS kid{kept} FROM {self.held} AS h JOIN (SELECT t.*{extra} "
+            f"FROM {self.keys} AS t JOIN released_keys AS r ON t.kid = r.kid) AS k ON {on}"
+        )
+
+    def recount(self, ids: Integers, lam: Integers, cap2: int) -> Integers:
+        """Users whose λ are too long are scaled down to length² <= cap2: isqrt(λ² cap2 // n2) for each key."""
+        if ids.size and int(lam.max()) ** 2 * cap2 >= MOST:
+            raise OurBug("the recount would overflow")
+        engine, table = self.log.engine, f"holding_{self.kind.name}"
+        engine.save(table, self._holding(ids, {"lam": lam}))
+        # Doubles only guess the quotient and the root; the corrections beside them are exact integers.
+        users = f"SELECT uid, CAST(sum(lam * lam) AS BIGINT) AS n2 FROM {table} GROUP BY uid"
+        joined = (
+            f"SELECT r.kid AS kid, r.lam * r.lam AS whole, r.lam * r.lam * {cap2} AS top, u.n2 AS n2, "
+            f"CAST(floor(CAST(r.lam * r.lam * {cap2} AS DOUBLE) / u.n2) AS BIGINT) AS q "
+            f"FROM {table} AS r JOIN ({users}) AS u ON r.uid = u.uid"
+        )
+        quotient = "CASE WHEN q * n2 > top THEN q - 1 WHEN (q + 1) * n2 <= top THEN q + 1 ELSE q END"
+        scaled = f"SELECT kid, CASE WHEN n2 <= {cap2} THEN whole ELSE {quotient} END AS x FROM ({joined}) AS joined"
+        rooted = f"SELECT kid, x, CAST(floor(sqrt(CAST(x AS DOUBLE))) AS BIGINT) AS s FROM ({scaled}) AS scaled"
+        root = "CASE WHEN s * s > x THEN s - 1 WHEN (s + 1) * (s + 1) <= x THEN s + 1 ELSE s END"
+        summed = engine.fetch(f"SELECT kid, CAST(sum({root}) AS BIGINT) AS y FROM ({rooted}) AS rooted GROUP BY kid")
+        sums = np.zeros(self.size, np.int64)
+        sums[summed.column("kid").to_numpy()] = summed.column("y").to_numpy()
+        return _checked(sums[ids])
+
+    def kept(self, ids: Integers, most: int) -> int:
+        """Σ over users of min(most, released keys she holds)."""
+        table = f"holding_{self.kind.name}"
+        total = self.log.engine.fetch(
+            f"SELECT CAST(coalesce(sum(least(n, {most})), 0) AS BIGINT) AS total FROM "
+            f"(SELECT uid, count(*) AS n FROM {table} GROUP BY uid) AS users"
+        )
+        return int(total.column("total")[0].as_py())
+
+
+class ArrayPools:
+    """Pools as arrays of (user, key), for audits: the same integers without an engine."""
+
+    keys = ""
+
+    def __init__(self, users: Integers, keys: Integers, size: int, bits: int) -> None:
+        self.users, self.held, self.size, self.bits = users, keys, size, bits
+        self._people = int(users.max()) + 1 if users.size else 0
+
+    def weights(self, live: Integers) -> Integers:
+        """As the engine's, by counting."""
+        alive = np.zeros(self.size, bool)
+        alive[live] = True
+        on = alive[self.held]
+        users, keys = self.users[on], self.held[on]
+        n = np.bincount(users, minlength=self._people)
+        amounts = np.array([0, *(amount(self.bits, i) for i in range(1, int(n.max(initial=0)) + 1))], np.int64)
+        sums = np.zeros(self.size, np.int64)
+        np.add.at(sums, keys, amounts[n[users]])
+        return _checked(sums[live])
+
+    def _on(self, ids: Integers, lam: Integers) -> tuple[Integers, Integers, Integers]:
+        by_key = np.zeros(self.size, np.int64)
+        by_key[ids] = lam
+        on = by_key[self.held] > 0
+        return self.users[on], self.held[on], by_key
+
+    def recount(self, ids: Integers, lam: Integers, cap2: int) -> Integers:
+        """As the engine's."""
+        users, keys, by_key = self._on(ids, lam)
+        mine = by_key[keys]
+        n2 = np.zeros(self._people, np.int64)
+        np.add.at(n2, users, mine * mine)
+        x = np.where(n2[users] <= cap2, mine * mine, mine * mine * cap2 // np.maximum(n2[users], 1))
+        sums = np.zeros(self.size, np.int64)
+        np.add.at(sums, keys, np.array([isqrt(int(v)) for v in x], np.int64))
+        return _checked(sums[ids])
+
+    def kept(self, ids: Integers, most: int) -> int:
+        """As the engine's."""
+        users, _, _ = self._on(ids, np.ones(ids.size, np.int64))
+        return int(np.minimum(np.bincount(users, minlength=self._people), most).sum())
+
+
+def _checked(sums: Integers) -> Integers:
+    if sums.size and int(sums.max()) >= 1 << 56:
+        raise OurBug("a sum of weights is too large for exact arithmetic")
+    return sums
