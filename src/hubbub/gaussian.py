@@ -100,7 +100,7 @@ class GaussianStep:
             "keeps": "accumulator >= threshold" if self.tests else "every key",
             "sensitivity": {"l0": self.keys} if self.keys else {},
             "epsilon": None,
-            "delta": min(1.0, self.keys * self.per_key),
+            "delta": float(min(1.0, self.keys * self.per_key)),
             "domain": self.domain.value,
             "proof": self.proof,
             "composes": "gaussian",

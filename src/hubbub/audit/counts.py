@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 
-from hubbub.audit.protocols import Event, Pair, Row, Subject, row
+from hubbub.audit.protocols import Event, Pair, Row, Subject, laplace_steps, row
 from hubbub.audit.tiny import SECRET, measured, tiny_log
 from hubbub.noise.source import Integers
 from hubbub.release import named_rows
@@ -17,7 +17,7 @@ from hubbub.release import named_rows
 def sensitivity(subject: Subject, pair: Pair) -> Iterable[Row]:
     """One user may move the counts of each step by no more than it says: the largest share of L0, L1, L∞."""
     small, large = measured(subject, pair.smaller), measured(subject, pair.larger)
-    for step in subject.mechanism.steps():
+    for step in laplace_steps(subject.mechanism):
         table = step.name if step.name in small.counts else "queries"
         before, after = small.by_key(table), large.by_key(table)
         moved = [abs(after.get(k, 0) - before.get(k, 0)) for k in before.keys() | after.keys()]
@@ -63,9 +63,9 @@ def noise_source(subject: Subject, pair: Pair) -> Iterable[Row]:
     log = measured(subject, pair.larger)
     wrong = 0
     for table, out in subject.perturb(log.counts, NoNoise()).items():
-        exact = log.counts[table].n[out.ids]
-        integers = np.issubdtype(out.values.dtype, np.integer)
-        wrong += int(np.count_nonzero(out.values != exact)) + (0 if integers else max(1, out.ids.size))
+        exact, values = log.counts[table].n[out.ids], np.asarray(out.values)
+        integers = np.issubdtype(values.dtype, np.integer)
+        wrong += int(np.count_nonzero(values != exact)) + (0 if integers else max(1, out.ids.size))
     yield row(subject, f"noise only from the source, integers: {pair.name}", "proven", 0.0, float(wrong), 1.0)
 
 

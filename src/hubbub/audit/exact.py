@@ -14,9 +14,9 @@ from fractions import Fraction
 import numpy as np
 
 from hubbub.account import release_probability
-from hubbub.audit.protocols import Pair, Subject, row
+from hubbub.audit.protocols import Pair, Subject, laplace_steps, row
 from hubbub.audit.protocols import Row as AuditRow
-from hubbub.audit.tiny import Measured, measured
+from hubbub.audit.tiny import Measured, measured, values_of
 from hubbub.noise.source import Integers
 
 REACH = 14
@@ -89,9 +89,9 @@ def distribution(subject: Subject, log: Measured, reach: int = REACH) -> tuple[d
     for _ in noise.runs():
         tables = subject.perturb(log.counts, noise)
         outcome = tuple(
-            (table, *log.keys[table][i], float(v))
+            (table, *log.keys[table][i], v)
             for table in sorted(tables)
-            for i, v in zip(tables[table].ids.tolist(), tables[table].values.tolist(), strict=True)
+            for i, v in zip(tables[table].ids.tolist(), values_of(tables[table]), strict=True)
         )
         law[outcome] += noise.mass
         draws = max(draws, noise.at)
@@ -128,7 +128,7 @@ def threshold_law(subject: Subject) -> Iterable[AuditRow]:
 
     Both directions count: a rule that is off by one is caught whether it is too kind or too harsh.
     """
-    for step in subject.mechanism.steps():
+    for step in laplace_steps(subject.mechanism):
         if step.threshold is None or step.name not in subject.mechanism.offers:
             continue
         table = step.name

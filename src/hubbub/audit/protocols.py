@@ -8,6 +8,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from hubbub.account import Step
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Mechanism, Tables
 from hubbub.noise import NoiseSource
@@ -85,6 +86,11 @@ class Tester(Protocol):
     def __call__(self, subject: Subject, pair: Pair, /) -> Iterable[Row]:
         """The rows of what was found."""
         ...
+
+
+def laplace_steps(mechanism: Mechanism) -> list[Step]:
+    """The steps whose counts are exact numbers of keys with Laplace noise."""
+    return [s for s in mechanism.steps() if isinstance(s, Step)]
 
 
 def row(

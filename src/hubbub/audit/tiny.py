@@ -15,6 +15,7 @@ from hubbub.audit.protocols import Event, Subject
 from hubbub.engines.duckdb import DuckDB
 from hubbub.ingest import SCHEMA, Ingested
 from hubbub.log import SearchLog
+from hubbub.mechanisms.base import Released
 from hubbub.steps.count import Counts
 
 SECRET = bytes(range(16))
@@ -51,6 +52,13 @@ class Measured:
     def by_key(self, table: str) -> dict[tuple[str, ...], int]:
         """Counts by the text of the key."""
         return dict(zip(self.keys[table], self.counts[table].n.tolist(), strict=True))
+
+
+def values_of(released: Released) -> list[float | None]:
+    """The published values, None for keys released without a count."""
+    if released.values is None:
+        return [None] * released.ids.size
+    return [float(v) for v in released.values]
 
 
 def measured(subject: Subject, events: Iterable[Event]) -> Measured:

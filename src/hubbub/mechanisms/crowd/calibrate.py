@@ -108,7 +108,7 @@ class Recount:
 
 @dataclass(frozen=True)
 class StagePlan:
-    """What a stage is to get: its weight in the budget, its pool, and thousandths for selection, recount, kept total."""
+    """What a stage is to get: its weight, its pool, and thousandths for selection, recount and kept total."""
 
     name: str
     weight: int

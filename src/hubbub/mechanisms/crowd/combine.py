@@ -78,7 +78,8 @@ def learn_ratio(weights: Floats, weight_variance: Floats, recounts: Floats, vari
         ]
     )
     fit = np.polynomial.Polynomial.fit(at, ratios, 2 if len(bins) >= 12 else 1, w=precision)
-    return np.maximum(fit(np.clip(np.log(weights), at[0], at[-1])), 0.5)
+    smooth: Floats = np.maximum(fit(np.clip(np.log(weights), at[0], at[-1])), 0.5)
+    return smooth
 
 
 def model_spread(fit: Floats, fit_noise: Floats, recounts: Floats, variance: Floats) -> float:
