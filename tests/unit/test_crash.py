@@ -46,8 +46,8 @@ POINTS = [
     ("pathlib.Path.rename", "after", ["drawing"], True),
     ("hubbub.ledger.Ledger.committed", "after", ["committed"], True),
 ]
-STARTING = [n / 10 for n in range(5)]  # seconds after the start
-RUNNING = [n / 50 for n in range(20)]  # seconds after the first line on stdout: the ledger is open
+STARTING = [n / 8 for n in range(4)]  # seconds after the start
+RUNNING = [n / 40 for n in range(14)]  # seconds after the first line on stdout: the ledger is open
 NAMES = [f"{place} {moment}" for place, moment, _, _ in POINTS]
 NAMES += [f"start {delay}" for delay in STARTING] + [f"running {delay}" for delay in RUNNING]
 
