@@ -16,6 +16,7 @@ from hubbub.cli.card import card
 from hubbub.cli.demo import demo
 from hubbub.cli.ledger import ledger
 from hubbub.cli.release import release
+from hubbub.cli.synth import synth
 
 app = typer.Typer(
     name="hubbub",
@@ -27,6 +28,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(demo)
+app.command()(synth)
 app.command()(release)
 app.command()(card)
 app.add_typer(ledger, name="ledger")

@@ -1,0 +1,22 @@
+"""A synthetic search log with ground truth: made of hashes, fitted to published aggregates of real logs.
+
+    hashing     every random number is a function of (seed, place, purpose)
+    curves      distributions as tables                  vocabulary  the strings everything is made of
+    presets     `aol` and `gotz`                         text        pieces → columns of strings
+    world       intents, sites, result lists, topics     queries     the text of (intent, variant)
+    people      users and sessions                       searches    the steps of a session
+    clicks      result pages and rows                    canaries    planted rows
+    generate    the log, as Arrow batches                write       .tsv, .tsv.gz, .parquet
+    truth       the tables that say what is what
+
+docs/synthetic-log.md has the calibration, and what the log gets wrong.
+"""
+
+from __future__ import annotations
+
+from hubbub.synth.canaries import MADE_UP, Canary, read_canaries
+from hubbub.synth.generate import generate
+from hubbub.synth.presets import PRESETS, Preset
+from hubbub.synth.world import World
+
+__all__ = ["MADE_UP", "PRESETS", "Canary", "Preset", "World", "generate", "read_canaries"]

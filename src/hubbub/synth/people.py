@@ -1,0 +1,92 @@
+"""Users and their sessions: who searches how much, when, and for how long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hubbub.synth.curves import beta, choose, cumulative
+from hubbub.synth.hashing import Floats, Ints, Keys, Purpose, below, child, draw, normal, salted
+from hubbub.synth.presets import Preset
+from hubbub.synth.vocabulary import RESIDUES
+from hubbub.synth.world import World
+
+DAY = 86_400
+
+
+@dataclass(frozen=True)
+class People:
+    """Some consecutive users."""
+
+    index: Ints  # 0, 1, … over the whole log
+    keys: Keys
+    sessions: Ints
+    head: Floats  # share of head intents
+    clicking: Floats
+    habits: Keys
+    interests: Ints  # users × interests, residues
+
+    @property
+    def names(self) -> Ints:
+        """The user ids of the log."""
+        return 100 + 37 * self.index
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """Their sessions, in order of time within a user."""
+
+    user: Ints  # place in People
+    keys: Keys
+    start: Ints  # epoch seconds
+    length: Ints  # searches
+
+
+class Crowd:
+    """Draws users and sessions of one world."""
+
+    def __init__(self, world: World, key: Keys) -> None:
+        self.world, self.key = world, key
+        self._clicking = beta(world.preset.people.clicking)
+        self._slots, self._epoch = _calendar(world.preset)
+
+    def people(self, first: int, last: int) -> People:
+        """Users first, …, last - 1."""
+        people, days = self.world.preset.people, self.world.preset.days
+        index = np.arange(first, last)
+        keys = child(self.key, index)
+        size = np.exp(people.mu + people.sigma * normal(keys, Purpose.SESSIONS, Purpose.SESSIONS_TOO))
+        sessions = np.clip(np.rint(size), 1, people.sessions_a_day * days).astype(np.int64)
+        noise = np.exp(people.head_noise * normal(keys, Purpose.HEAD, Purpose.HEAD_TOO))
+        head = self.world.popularity.head * (sessions / people.head_at) ** -people.head_gamma * noise
+        interest = child(salted(keys, Purpose.INTERESTS)[:, None], np.arange(people.interests))
+        return People(
+            index=index,
+            keys=keys,
+            sessions=sessions,
+            head=np.clip(head, 0.01, 0.95),
+            clicking=2 * self._clicking(draw(keys, Purpose.CLICKING)),
+            habits=salted(keys, Purpose.HABITS),
+            interests=below(interest, Purpose.WHICH_INTEREST, RESIDUES),
+        )
+
+    def sessions(self, people: People) -> Sessions:
+        """All sessions of these users."""
+        law = self.world.preset.sessions
+        user = np.repeat(np.arange(len(people.index)), people.sessions)
+        number = np.arange(len(user)) - np.repeat(np.cumsum(people.sessions) - people.sessions, people.sessions)
+        keys = child(people.keys[user], number)
+        start = choose(self._slots, draw(keys, Purpose.DAY)) * 3600 + below(keys, Purpose.SECOND, 3600)
+        start = np.sort(start + (user << 32)) & 0xFFFFFFFF
+        tail = draw(keys, Purpose.LENGTH) ** (-1 / law.tail) - 1
+        length = np.minimum(1 + np.floor(law.scale * tail), law.longest).astype(np.int64)
+        return Sessions(user, keys, self._epoch + start, length)
+
+
+def _calendar(preset: Preset) -> tuple[Floats, int]:
+    """The hours of the whole period, by weight, and its first second."""
+    day = int(np.datetime64(preset.start, "D").astype(np.int64))
+    weekday = (day + 3 + np.arange(preset.days)) % 7
+    weights = np.outer(np.asarray(preset.sessions.weekdays)[weekday], np.asarray(preset.sessions.hours))
+    return cumulative(weights.ravel().tolist()), day * DAY

@@ -1,0 +1,145 @@
+"""The parameters of the two logs: `aol` (three months, 657,426 users) and `gotz` (one month, 500,000 users).
+
+They were fitted by hand to published aggregates of real logs, never to rows; docs/synthetic-log.md has the figures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from hubbub.errors import ParameterError
+
+Numbers = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class People:
+    """How much users search, and what they turn to."""
+
+    mu: float = 1.605  # of ln(sessions over the whole period)
+    sigma: float = 1.50
+    sessions_a_day: int = 30  # at most
+    head_at: float = 5.05  # sessions at which a user's share of head queries is the curve's
+    head_gamma: float = 0.35  # it falls with (sessions / head_at) ** -head_gamma
+    head_noise: float = 0.5
+    habits: float = 0.70  # a user's own list is about searches ** habits long
+    interests: int = 4
+    clicking: float = 1.6  # click propensity is 2 Beta(clicking, clicking)
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """When people search, for how long, and how one search follows another."""
+
+    tail: float = 3.2  # P(length > n) = (1 + n / scale) ** -tail
+    scale: float = 3.3
+    longest: int = 60
+    reformulate: float = 0.50  # each step after the first: the same need in other words
+    back: float = 0.10  # or the session's first query again
+    gap_mu: float = 4.75  # of ln(seconds between searches)
+    gap_sigma: float = 1.4
+    hours: Numbers = (36, 24, 16, 9, 9, 11, 14, 20, 30, 44, 47, 51, 52, 52, 54, 56, 58, 60, 60, 62, 64, 65, 60, 50)
+    weekdays: Numbers = (155, 142, 151, 141, 140, 136, 137)  # Monday first
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What is looked for: the popularity of intents."""
+
+    knots: Numbers = (0, 2, 5, 8, 11, 14, 18, 24, 30)  # ln(rank)
+    density: Numbers = (0.042, 0.034, 0.034, 0.042, 0.045, 0.043, 0.035, 0.027, 0.021)
+    head: float = 9.0  # ln(rank) below which an intent counts as head
+    habit: float = 0.72  # a session's first need comes from the user's own list
+    later_habit: float = 0.3  # times `habit`: a later need does
+    interest: float = 0.5  # a need is bent to an interest of the user
+    navigational: tuple[float, float] = (1.0, 0.33)  # share at rank 1 and from rank e^15 on
+    completion: float = 8e-4  # a need is "fear of …"
+
+
+@dataclass(frozen=True)
+class Queries:
+    """How a need is put into words."""
+
+    spellings: Numbers = (0.37, 0.26, 0.23, 0.02, 0.02, 0.01)  # name, name.com, www.name.com, …; else a rarer one
+    varied: float = 0.34  # an informational need is not asked in its canonical form
+    variants: float = 300.0  # … but in one of about so many
+    reformulations: float = 2000.0
+    respelled: float = 0.20  # a navigational need is reformulated to another plain spelling
+    words: Numbers = (0.20, 0.20, 0.28, 0.17, 0.08, 0.07)  # one to six
+    knots: Numbers = (0, 2, 4, 6.5, 8.8, 11, 13.5, 15.5)  # ln(word rank)
+    density: Numbers = (0.025, 0.042, 0.075, 0.12, 0.135, 0.075, 0.014, 0.003)
+
+
+@dataclass(frozen=True)
+class Clicks:
+    """What happens on a result page."""
+
+    another: float = 0.27  # another page event follows
+    most_events: int = 12
+    deeper: float = 0.32  # … on a later page
+    pause_mu: float = 4.0
+    pause_sigma: float = 1.0
+    navigational: float = 0.52  # probability of a click
+    informational: float = 0.33
+    more_navigational: float = 0.09  # further clicks, geometric
+    more_informational: float = 0.57
+    most: int = 15
+    own_site: float = 0.94  # navigational: the first click goes to the own site, which comes first
+    best: float = 0.85  # any other first click goes to the intent's one best position
+    positions: Numbers = (0.20, 0.18, 0.13, 0.105, 0.085, 0.07, 0.065, 0.055, 0.055, 0.055)
+    knots: Numbers = (0, 3, 6, 9, 12, 14)  # ln(site rank)
+    density: Numbers = (0.035, 0.04, 0.07, 0.10, 0.13, 0.10)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Everything about a log but its size and its seed."""
+
+    name: str = "aol"
+    start: str = "2006-03-01"
+    days: int = 92
+    people: People = field(default_factory=People)
+    sessions: Sessions = field(default_factory=Sessions)
+    needs: Needs = field(default_factory=Needs)
+    queries: Queries = field(default_factory=Queries)
+    clicks: Clicks = field(default_factory=Clicks)
+
+
+AOL = Preset()
+GOTZ = Preset(
+    name="gotz",
+    start="2008-04-01",
+    days=30,
+    people=replace(AOL.people, mu=1.63, sigma=1.40, head_gamma=0.55),
+    sessions=replace(AOL.sessions, scale=1.8, reformulate=0.64, back=0.06),
+    needs=replace(
+        AOL.needs,
+        knots=(0, 2, 5, 8, 11, 13, 15, 17, 19),
+        density=(0.026, 0.031, 0.040, 0.053, 0.080, 0.080, 0.044, 0.013, 0.003),
+        habit=0.66,
+        navigational=(1.0, 0.14),
+    ),
+    queries=Queries(
+        spellings=(0.54, 0.19, 0.15, 0.02, 0.02, 0.01),
+        varied=0.22,
+        variants=60.0,
+        reformulations=200.0,
+        respelled=0.26,
+        words=(0.03, 0.16, 0.30, 0.25, 0.15, 0.11),
+        knots=(0, 2, 4, 6.5, 8.8, 11, 13, 15),
+        density=(0.02, 0.036, 0.072, 0.12, 0.128, 0.075, 0.014, 0.002),
+    ),
+    clicks=replace(
+        AOL.clicks, navigational=0.56, informational=0.22, more_informational=0.53, own_site=0.96, best=0.93
+    ),
+)
+PRESETS = {preset.name: preset for preset in (AOL, GOTZ)}
+
+
+def preset(name: str | Preset) -> Preset:
+    """The preset of this name; a preset is itself."""
+    if isinstance(name, Preset):
+        return name
+    if name not in PRESETS:
+        raise ParameterError("There is no such preset.", given=name, allowed=", ".join(PRESETS))
+    return PRESETS[name]

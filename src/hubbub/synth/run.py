@@ -1,0 +1,69 @@
+"""Make a log file, and its truth tables if they are asked for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from hubbub.errors import ParameterError
+from hubbub.folder import require_free as require_free_folder
+from hubbub.folder import whole
+from hubbub.ingest.schema import SCHEMA
+from hubbub.synth.canaries import Canary
+from hubbub.synth.generate import CHUNK_USERS, generate, planted
+from hubbub.synth.truth import NAMES, Truth
+from hubbub.synth.world import World
+from hubbub.synth.write import require_free, suffix, writing
+
+
+@dataclass(frozen=True)
+class Made:
+    """What was written."""
+
+    out: Path
+    rows: int
+    seconds: float
+    truth: dict[str, Path]
+
+
+def synthesise(
+    users: int,
+    out: Path,
+    *,
+    preset: str = "aol",
+    seed: int = 0,
+    truth: Path | None = None,
+    canaries: Sequence[Canary] = (),
+    chunk_users: int = CHUNK_USERS,
+    progress: Callable[[int, int], None] | None = None,
+) -> Made:
+    """Write a log of so many users to a new file; with `truth`, its truth tables into a new folder."""
+    started, rows = time.monotonic(), 0
+    suffix(out)
+    require_free(out)
+    if truth is not None:
+        require_free_folder(truth)
+        if truth.absolute() in (out.absolute(), *out.absolute().parents):
+            raise ParameterError("The log cannot be inside the folder of the truth.", given=out, next="choose another")
+    batches = generate(users, seed, preset, canaries=canaries, truth=truth is not None, chunk_users=chunk_users)
+    with ExitStack() as stack:
+        told = None
+        if truth is not None:
+            world = World(seed, preset)
+            told = Truth(stack.enter_context(whole(truth)), world, canaries, planted(world, users, seed, canaries))
+            stack.callback(told.close)
+        log = stack.enter_context(writing(out))
+        for number, batch in enumerate(batches, 1):
+            log.write(batch.select(SCHEMA.names))
+            rows += batch.num_rows
+            if told is not None:
+                told.add(batch)
+            if progress:
+                progress(min(number * chunk_users, users), users)
+        if told is not None:
+            told.finish()
+    paths = {} if truth is None else {name: truth / f"{name}.parquet" for name in NAMES}
+    return Made(out, rows, time.monotonic() - started, paths)

@@ -1,0 +1,185 @@
+"""The truth tables: what the log's queries mean, where the public finds them, and what was planted.
+
+    intents.parquet             query, intent, variant, kind, users     every query of the log
+    topics.parquet              query, topic                            every query text but the canaries
+    completions.parquet         phrase, completion, query, share        "fear of …", by true popularity
+    serp.parquet                query, rank, url                        ten results of each text of 5 users or more
+    document_frequency.parquet  keyword, documents                      every word of the log, of 10,000,000 documents
+    canaries.parquet            query, url, user, times                 one row a canary and user
+
+A text that two intents share is listed under both in `intents`; elsewhere it is the one of more users. The tables are
+made by DuckDB in a stated amount of memory, whatever the size of the log.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hubbub.synth import canaries as planting
+from hubbub.synth import text
+from hubbub.synth.canaries import Canary, Planted
+from hubbub.synth.hashing import Ints
+from hubbub.synth.vocabulary import FEARS, PHRASE, RESIDUES
+from hubbub.synth.world import COMPLETIONS, World
+from hubbub.synth.write import Parquet
+
+if TYPE_CHECKING:
+    import duckdb
+
+NAMES = ("intents", "topics", "completions", "serp", "document_frequency", "canaries")
+SERP_USERS, SERP_DEPTH = 5, 10
+MEMORY = "1GB"
+RANKED_WORDS, RANKED_SITES = 1_000_000, 100_000  # keywords further down are alike: rare
+TEXT, WHOLE = pa.string(), pa.int64()
+INTENTS = pa.schema([("query", TEXT), ("intent", WHOLE), ("variant", pa.int32()), ("kind", TEXT), ("users", WHOLE)])
+TOPIC = pa.schema([("query", TEXT), ("topic", TEXT)])
+SERP = pa.schema([("query", TEXT), ("rank", pa.int32()), ("url", TEXT)])
+DOCUMENTS = pa.schema([("keyword", TEXT), ("documents", WHOLE)])
+COMPLETION = pa.schema([("phrase", TEXT), ("completion", TEXT), ("query", TEXT), ("share", pa.float64())])
+CANARIES = pa.schema([("query", TEXT), ("url", TEXT), ("user", TEXT), ("times", pa.int32())])
+
+
+class Truth:
+    """Collects what is asked while the log is made, and writes the tables when it is whole."""
+
+    def __init__(self, folder: Path, world: World, canaries: Sequence[Canary], planted: Planted) -> None:
+        self.folder, self.world, self.canaries, self.planted = folder, world, canaries, planted
+        self._work = folder / "work"
+        self._work.mkdir()
+        self._engine = engine(self._work)
+        self._engine.execute("CREATE TABLE counts (intent BIGINT, variant INTEGER, users BIGINT)")
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Count the users of each query of a batch; no user may be in two batches."""
+        asked = pa.table({name: batch[name] for name in ("intent", "variant", "user")})
+        users = asked.group_by(["intent", "variant", "user"], use_threads=False).aggregate([])
+        counts = users.group_by(["intent", "variant"], use_threads=False).aggregate([([], "count_all")])
+        self._insert("counts", counts)
+
+    def finish(self) -> None:
+        """Write every table."""
+        for name, schema, rows in (
+            ("intents", INTENTS, self._intents()),
+            ("topics", TOPIC, self._topics()),
+            ("serp", SERP, self._serp()),
+            ("document_frequency", DOCUMENTS, self._documents()),
+            ("completions", COMPLETION, completions(self.world).to_batches()),
+            ("canaries", CANARIES, planting.table(self.canaries, self.planted).to_batches()),
+        ):
+            with closing(Parquet(self.folder / f"{name}.parquet", schema)) as writer:
+                for batch in rows:
+                    writer.write(batch)
+        self.close()
+
+    def close(self) -> None:
+        """Leave nothing but the tables."""
+        self._engine.close()
+        shutil.rmtree(self._work, ignore_errors=True)
+
+    def _insert(self, table: str, rows: pa.Table | pa.RecordBatch) -> None:
+        with self._engine.cursor() as cursor:
+            cursor.register("rows", rows if isinstance(rows, pa.Table) else pa.Table.from_batches([rows]))
+            cursor.execute(f"INSERT INTO {table} SELECT * FROM rows")
+
+    def _read(self, query: str, rows: int = 100_000) -> Iterator[pa.RecordBatch]:
+        yield from self._engine.sql(query).to_arrow_reader(rows)
+
+    def _intents(self) -> Iterator[pa.RecordBatch]:
+        """Every (intent, variant) with its text; kept for the tables that follow."""
+        self._engine.execute("CREATE TABLE intents (query VARCHAR, intent BIGINT, users BIGINT)")
+        for batch in self._read(
+            "SELECT intent, variant, sum(users)::BIGINT AS users FROM counts GROUP BY ALL ORDER BY 3 DESC, 1, 2"
+        ):
+            intent, variant, users = batch.columns
+            texts = self._texts(intent.to_numpy(), variant.to_numpy().astype(np.int64))
+            self._insert("intents", pa.table({"query": texts, "intent": intent, "users": users}))
+            columns = [texts, intent, variant, self.world.kind(intent.to_numpy()), users]
+            yield pa.RecordBatch.from_arrays(columns, schema=INTENTS)
+
+    def _texts(self, intent: Ints, variant: Ints) -> pa.Array:
+        """The text of queries and canaries; the latter have negative intents."""
+        texts = self.world.queries(np.maximum(intent, 1), variant)
+        if (intent < 0).any():
+            planted = pa.array([self.canaries[-1 - n].query for n in intent[intent < 0].tolist()], pa.string())
+            texts = pc.replace_with_mask(texts, pa.array(intent < 0), planted)
+        return texts
+
+    def _topics(self) -> Iterator[pa.RecordBatch]:
+        """One intent for each text, and its topic."""
+        self._engine.execute(
+            """CREATE TABLE texts AS
+               SELECT query, sum(users) AS users, arg_max(intent, (users, -intent)) AS intent
+               FROM intents WHERE intent >= 0 GROUP BY query"""
+        )
+        for batch in self._read("SELECT query, intent FROM texts ORDER BY users DESC, query"):
+            yield pa.RecordBatch.from_arrays([batch["query"], World.topic(batch["intent"].to_numpy())], schema=TOPIC)
+
+    def _serp(self) -> Iterator[pa.RecordBatch]:
+        """The public result lists of the texts that several users ask."""
+        found = f"SELECT query, intent FROM texts WHERE users >= {SERP_USERS} ORDER BY users DESC, query"
+        for batch in self._read(found, 10_000):
+            query = batch["query"].take(pa.array(np.repeat(np.arange(batch.num_rows), SERP_DEPTH)))
+            rank = np.tile(np.arange(1, SERP_DEPTH + 1, dtype=np.int32), batch.num_rows)
+            url = self.world.serp(batch["intent"].to_numpy(), SERP_DEPTH)
+            yield pa.RecordBatch.from_arrays([query, pa.array(rank), url], schema=SERP)
+
+    def _documents(self) -> Iterator[pa.RecordBatch]:
+        """Each keyword gets its rank among words and site names, and documents by that rank."""
+        self._engine.register("known", ranked_keywords(self.world))
+        for batch in self._read(
+            f"""SELECT keyword, coalesce(rank, {RANKED_WORDS}) AS rank, md5_number_lower(keyword) AS key
+                FROM (SELECT DISTINCT unnest(string_split(query, ' ')) AS keyword FROM intents)
+                LEFT JOIN (SELECT keyword, min(rank) AS rank FROM known GROUP BY keyword) USING (keyword)
+                ORDER BY keyword"""
+        ):
+            documents = self.world.documents(batch["rank"].to_numpy(), batch["key"].to_numpy())
+            yield pa.RecordBatch.from_arrays([batch["keyword"], pa.array(documents)], schema=DOCUMENTS)
+
+
+def engine(work: Path) -> duckdb.DuckDBPyConnection:
+    """A database of its own in a folder, within a stated amount of memory."""
+    import duckdb
+
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": MEMORY,
+        "threads": 1,
+        "temp_directory": str(work),
+        "preserve_insertion_order": False,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    }
+    return duckdb.connect(str(work / "truth.duckdb"), config=settings)
+
+
+def ranked_keywords(world: World) -> pa.Table:
+    """Keywords that are not rare, with a frequency rank: words, then names and addresses of sites."""
+    words, sites = np.arange(RANKED_WORDS), np.arange(1, RANKED_SITES)
+    forms = [world.spelled(sites, form) for form in (0, 1, 2)]
+    return pa.table(
+        {
+            "keyword": pa.concat_arrays([text.join(text.word(words)), *forms]),
+            "rank": pa.array(np.concatenate([words, *(10 * sites * (form + 1) for form in (0, 1, 2))])),
+        }
+    )
+
+
+def completions(world: World) -> pa.Table:
+    """The family "fear of …": what may follow, and how many of those who ask ask it."""
+    share = np.diff(world.fears, prepend=0.0)
+    intents = COMPLETIONS + RESIDUES * np.arange(len(FEARS))
+    return pa.table(
+        {
+            "phrase": pa.array([PHRASE] * len(FEARS)),
+            "completion": pa.array(FEARS),
+            "query": world.queries(intents, np.zeros(len(FEARS), np.int64)),
+            "share": pa.array(share),
+        }
+    )
