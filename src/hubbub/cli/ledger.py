@@ -13,7 +13,7 @@ ledger = typer.Typer(help="The budget book: show, cap, export.", no_args_is_help
 
 
 def _path(file: str | None) -> Path | None:
-    return Path(file) if file else None
+    return None if file is None else Path(file)
 
 
 def _finite(x: float) -> float | None:
