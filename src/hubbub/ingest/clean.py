@@ -1,6 +1,6 @@
 """Cleaning, value by value: what a query, a user and an address look like after ingest.
 
-A query is put into compatibility form (NFKC), case folded, and its white space reduced to single blanks between words.
+A query is put into compatibility form (NFKC), case folded, and its white space made single blanks between words.
 A user id is only stripped: the unit of protection is the id as the log spells it. An address is stripped, and on
 request made canonical. Cleaning a cleaned value changes nothing.
 
@@ -11,29 +11,24 @@ to do; the others are picked out and go one by one through the functions that de
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from unicodedata import normalize
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from w3lib.url import canonicalize_url
 
-Mask = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
-Bytes = npt.NDArray[np.uint8]
+from hubbub.ingest.lines import Bytes, Ints, Mask
 
 BLANK = 0x20
-FIXED_POINT_ROUNDS = 8  # folding can undo normal form, and the reverse: two rounds settle every known string
+CANONICAL_ROUNDS = 8  # w3lib does not promise that its form is settled
 
 
 def clean_query(text: str) -> str:
     """The query as it is counted."""
-    for _ in range(FIXED_POINT_ROUNDS):
-        before, text = text, " ".join(normalize("NFKC", text).casefold().split())
-        if text == before:
-            break
-    return text
+    folded = normalize("NFKC", text).casefold()
+    return " ".join(normalize("NFKC", folded).split())  # folding takes letters apart that belong together
 
 
 def clean_user(text: str) -> str:
@@ -46,10 +41,11 @@ def clean_url(text: str) -> str:
     return text.strip()
 
 
+@lru_cache(1 << 16)
 def canonical_url(text: str) -> str:
     """The address in w3lib's canonical form; one that is no address stays as it is."""
     text = text.strip()
-    for _ in range(FIXED_POINT_ROUNDS if text else 0):
+    for _ in range(CANONICAL_ROUNDS if text else 0):
         try:
             before, text = text, str(canonicalize_url(text)).strip()
         except ValueError:

@@ -1,7 +1,8 @@
 """Lines → columns of text: cut each line at its delimiter and take the fields that matter.
 
-A `Layout` says where they are. Lines without quotation marks are cut all at once by the positions of the delimiters;
-a line with one, in a file that quotes, is cut on its own. A tab file has no quoting: a mark there is a letter.
+A `Layout` says where they are. All lines of a block are cut at once by the positions of delimiters and quotation marks.
+Where quoting is more than marks around whole fields (a doubled mark, a stray one, one left open), the line is cut on
+its own. A tab file has no quoting: a mark there is a letter.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from hubbub.ingest.lines import Ints, Lines, gather
+from hubbub.ingest.lines import Ints, Lines, Mask, gather
 from hubbub.ingest.schema import Reason
 
 QUOTE = b'"'
@@ -43,16 +44,20 @@ def mark_headers(lines: Lines, header: bytes) -> None:
 
 def cut(lines: Lines, layout: Layout) -> tuple[Ints, dict[str, pa.Array]]:
     """The lines with an acceptable number of fields, and their fields by role. Marks the others."""
-    fits, plain = _cut_plain(lines, layout)
+    marks = np.flatnonzero(lines.array == layout.delimiter[0])
     if not (layout.quoting and QUOTE in lines.data):
-        return fits, plain
-    quoted_lines, quoted = _cut_quoted(lines, layout)
-    order = np.argsort(np.concatenate([fits, quoted_lines]), kind="stable")
+        return _cut_at_once(lines, layout, marks, lines.code == Reason.KEPT)
+    intricate, marks = _resolve_quotes(lines, marks, layout.delimiter[0])
+    fits, columns = _cut_at_once(lines, layout, marks, (lines.code == Reason.KEPT) & ~intricate)
+    others, fields = _cut_alone(lines, layout, np.flatnonzero((lines.code == Reason.KEPT) & intricate))
+    if not len(others):
+        return fits, columns
+    order = np.argsort(np.concatenate([fits, others]), kind="stable")
     joined = {
-        role: pa.concat_arrays([plain[role], pa.array(quoted[role], pa.binary()).cast(pa.string())]).take(order)
+        role: pa.concat_arrays([columns[role], pa.array(fields[role], pa.binary()).cast(pa.string())]).take(order)
         for role in layout.places
     }
-    return np.concatenate([fits, quoted_lines])[order], joined
+    return np.concatenate([fits, others])[order], joined
 
 
 def split_quoted(line: bytes, delimiter: bytes) -> list[bytes] | None:
@@ -79,12 +84,8 @@ def split_quoted(line: bytes, delimiter: bytes) -> list[bytes] | None:
         at = end + 1
 
 
-def _cut_plain(lines: Lines, layout: Layout) -> tuple[Ints, dict[str, pa.Array]]:
-    """Cut all lines at every delimiter; leaves lines with a quotation mark out if the file quotes."""
-    usable = lines.code == Reason.KEPT
-    if layout.quoting and QUOTE in lines.data:
-        usable[_lines_with_quotes(lines)] = False
-    marks = np.flatnonzero(lines.array == layout.delimiter[0])
+def _cut_at_once(lines: Lines, layout: Layout, marks: Ints, usable: Mask) -> tuple[Ints, dict[str, pa.Array]]:
+    """Cut the usable lines at the delimiters in `marks`; takes the quotation marks off fields that begin with one."""
     before = np.searchsorted(marks, lines.first)  # number of delimiters before each line
     count = np.diff(before, append=len(marks)) + 1
     wrong = usable & ((count < layout.least) | (count > (layout.most or len(lines.data))))
@@ -99,23 +100,39 @@ def _cut_plain(lines: Lines, layout: Layout) -> tuple[Ints, dict[str, pa.Array]]
         right = marks[np.minimum(before + place, len(marks) - 1)]
         left = np.where(place < count, left, end)
         right = np.where(place + 1 < count, right, end)
+        if layout.quoting:
+            quoted = (left < right) & (lines.array[left] == QUOTE[0])
+            left, right = left + quoted, right - quoted
         columns[role] = gather(lines.data, left, right, pa.string())
     return fits, columns
 
 
-def _lines_with_quotes(lines: Lines) -> Ints:
-    marks = np.flatnonzero(lines.array == QUOTE[0])
-    return np.unique(np.searchsorted(lines.first, marks, side="right") - 1)
+def _resolve_quotes(lines: Lines, marks: Ints, delimiter: int) -> tuple[Mask, Ints]:
+    """Which lines quote in an intricate way, and the delimiters that are not inside quotation marks in the others.
+
+    Simple is a line whose marks alternate: opening ones at the start of a field, closing ones at the end of one.
+    """
+    quotes = np.flatnonzero(lines.array == QUOTE[0])
+    before = np.searchsorted(quotes, lines.first)  # number of quotation marks before each line
+    owner = np.repeat(np.arange(len(before)), np.diff(before, append=len(quotes)))
+    closing = (np.arange(len(quotes)) - before[owner]) % 2 == 1
+    neighbour = np.where(closing, quotes + 1, quotes - 1)
+    edge = np.where(closing, lines.end[owner], lines.start[owner] - 1)
+    delimited = (lines.array[neighbour] == delimiter) | (neighbour == edge)
+    intricate = np.diff(before, append=len(quotes)) % 2 == 1
+    intricate[owner[~delimited]] = True
+    line = np.searchsorted(lines.first, marks, side="right") - 1
+    inside = (np.searchsorted(quotes, marks) - before[line]) % 2 == 1
+    return intricate, marks[~inside]
 
 
-def _cut_quoted(lines: Lines, layout: Layout) -> tuple[Ints, dict[str, list[bytes]]]:
-    """Cut the lines that hold a quotation mark, one by one."""
+def _cut_alone(lines: Lines, layout: Layout, chosen: Ints) -> tuple[Ints, dict[str, list[bytes]]]:
+    """Cut lines one by one."""
     fits: list[int] = []
     columns: dict[str, list[bytes]] = {role: [] for role in layout.places}
-    for line in _lines_with_quotes(lines).tolist():
-        if lines.code[line] != Reason.KEPT:
-            continue
-        fields = split_quoted(lines.data[lines.start[line] : lines.end[line]], layout.delimiter)
+    bounds = zip(chosen.tolist(), lines.start[chosen].tolist(), lines.end[chosen].tolist(), strict=True)
+    for line, start, end in bounds:
+        fields = split_quoted(lines.data[start:end], layout.delimiter)
         if fields is None:
             lines.code[line] = Reason.BAD_QUOTE
         elif not layout.least <= len(fields) <= (layout.most or len(fields)):

@@ -20,6 +20,7 @@ import pyarrow as pa
 from hubbub.ingest.schema import TEXT_KEPT, Reason
 
 BLOCK = 8 << 20
+BLOCK_LINES = 1 << 18  # memory grows with lines too, and a line may be one byte
 MAX_LINE = 1 << 20
 NEWLINE, RETURN = 0x0A, 0x0D
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -27,6 +28,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 Codes = npt.NDArray[np.int8]
+Mask = npt.NDArray[np.bool_]
 
 
 class Readable(Protocol):
@@ -67,7 +69,7 @@ def blocks(stream: Readable, size: int | None = None) -> Iterator[Block | Overlo
         data = rest + chunk
         cut = data.rfind(b"\n") + 1
         if cut:
-            yield Block(data[:cut])
+            yield from _portions(data[:cut])
         rest = data[cut:]
         if len(rest) > MAX_LINE + 1:  # one above the limit: the last byte may be a carriage return
             head, length, last, rest = rest[:TEXT_KEPT], len(rest), rest[-1:], b""
@@ -75,6 +77,17 @@ def blocks(stream: Readable, size: int | None = None) -> Iterator[Block | Overlo
         yield Overlong(head, length - (last == b"\r"))
     if rest:
         yield Block(rest + b"\n")
+
+
+def _portions(data: bytes) -> Iterator[Block]:
+    """Whole lines, a limited number at a time."""
+    start = 0
+    if data.count(b"\n") > BLOCK_LINES:
+        ends = np.flatnonzero(np.frombuffer(data, np.uint8) == NEWLINE) + 1
+        for end in ends[BLOCK_LINES - 1 : -1 : BLOCK_LINES].tolist():
+            yield Block(data[start:end])
+            start = end
+    yield Block(data[start:])
 
 
 @dataclass(frozen=True)
@@ -97,7 +110,7 @@ def split(data: bytes) -> Lines:
     first[0], first[1:] = 0, end[:-1] + 1
     newline = end
     if b"\r" in data:
-        end = end - ((end > first) & (array[end - 1] == RETURN))
+        end = end - (array[end - 1] == RETURN)  # before an empty line stands a newline
     start = first
     if BYTE_ORDER_MARK in data:
         marked = [data.startswith(BYTE_ORDER_MARK, at) for at in first.tolist()]

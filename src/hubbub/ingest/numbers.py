@@ -13,14 +13,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from hubbub.ingest.clean import view
-
-Mask = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
-Bytes = npt.NDArray[np.uint8]
+from hubbub.ingest.lines import Bytes, Ints, Mask
 
 EARLIEST, LATEST = -62_135_596_800, 253_402_300_799  # the years 1 to 9999
 MAX_RANK = 2**31 - 1

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from hubbub.ingest import clean, lines, numbers
 from hubbub.ingest.fields import Layout, cut, mark_headers
-from hubbub.ingest.lines import Block, Codes, Ints, Lines, Overlong
+from hubbub.ingest.lines import Block, Codes, Ints, Lines, Mask, Overlong
 from hubbub.ingest.schema import REJECTS, SCHEMA, TEXT_KEPT, Part, Reason
 
 PART_REJECTS = pa.schema([field for field in REJECTS if field.name != "file"])
@@ -52,11 +52,11 @@ def build(
     return (records.filter(pa.array(code == Reason.KEPT)) if code.any() else records), code
 
 
-def _blank(column: pa.Array, sign: str) -> clean.Mask:
+def _blank(column: pa.Array, sign: str) -> Mask:
     """Which values are empty, or the one letter that stands for it."""
     array, offsets = clean.view(column)
     length = np.diff(offsets)
-    blank: clean.Mask = length == 0
+    blank: Mask = length == 0
     if sign:
         single = np.flatnonzero(length == 1)
         blank[single] = array[offsets[single]] == ord(sign)

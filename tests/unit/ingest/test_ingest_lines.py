@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import tracemalloc
 
 import pytest
 
-from hubbub.ingest import aol
+from hubbub.ingest import aol, lines
 from hubbub.ingest.lines import MAX_LINE, Block, Overlong, blocks
 from hubbub.ingest.records import from_lines
 from hubbub.ingest.schema import TEXT_KEPT
@@ -84,3 +85,13 @@ def test_two_long_lines_in_a_row() -> None:
     pieces = list(blocks(stream, MAX_LINE))
     assert [piece.length for piece in pieces if isinstance(piece, Overlong)] == [2 * MAX_LINE, 2 * MAX_LINE]
     assert isinstance(pieces[-1], Block) and pieces[-1].data == TAIL
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 7, 8])
+def test_blocks_of_a_limited_number_of_lines(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr(lines, "BLOCK_LINES", most)
+    data = b"a\n\n\nb\nc\n\nd\n"
+    pieces = [piece.data for piece in blocks(io.BytesIO(data)) if isinstance(piece, Block)]
+    assert b"".join(pieces) == data
+    assert [piece.count(b"\n") for piece in pieces[:-1]] == [most] * (len(pieces) - 1)
+    assert 0 < pieces[-1].count(b"\n") <= most

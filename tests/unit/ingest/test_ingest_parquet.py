@@ -125,6 +125,7 @@ def test_every_kind_of_damage_in_one_file(read: Ingest, tmp_path: Path, monkeypa
         (b"u1", b"lilac", 5, b"http://a.example", ""),
         (b"u1", b"li\0lac", 5, None, "nul-byte"),
         (b"u\xff", b"lilac\0", 5, None, "nul-byte"),
+        (b"u\0", b"lilac", 5, b"\xff", "nul-byte"),
         (b"u1", b"lilac", 5, b"http://\xff", "bad-encoding"),
         (None, b"lilac", 5, None, "no-user"),
         (b" ", b"lilac", 5, None, "no-user"),

@@ -62,6 +62,17 @@ def test_each_file_has_its_own_header(read: Ingest, tmp_path_factory: pytest.Tem
     assert result.rows == [("1", None, "lilac", None, None), ("2", None, "rose", None, None)]
 
 
+def test_dressings_of_the_same_log(read: Ingest) -> None:
+    plain = read(CSV, "log.csv", format="table", columns=NAMES)
+    for log in (
+        b"\xef\xbb\xbf" + CSV,
+        CSV.replace(b"\n", b"\r\n"),
+        CSV.removesuffix(b"\n"),
+        CSV + CSV.splitlines(True)[0],
+    ):
+        assert read(log, "log.csv", format="table", columns=NAMES).rows == plain.rows
+
+
 def test_every_kind_of_damage_in_one_file(read: Ingest) -> None:
     good = b'u9,"lilac, white",2024-02-29 12:00:00,1'
     damaged = [

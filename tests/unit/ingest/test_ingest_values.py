@@ -19,6 +19,7 @@ from hubbub.ingest import clean, numbers
         ("Straße", "strasse"),
         ("ﬁne", "fine"),
         ("e\u0301", "é"),
+        ("\u0390", "\u0390"),
         ("ΌΣΟΣ", "όσοσ"),
         ("\u1e9b\u0323", "ṩ"),
         ("a\x1c\x1f b", "a b"),
@@ -67,7 +68,13 @@ def test_users_keep_their_spelling() -> None:
         *[(f"2006-01-{bad}", None) for bad in ("00 00:00:00", "01 24:00:00", "01 00:60:00", "01 00:00:60", "01")],
         *[
             (bad, None)
-            for bad in ("1900-02-29 00:00:00", "2006-03-01_07:17:12", "2006-03-01 07:17:1a", "2006/03/01 07:17:12")
+            for bad in (
+                "1900-02-29 00:00:00",
+                "2006-03-01_07:17:12",
+                "2006-03-0/ 07:17:12",
+                "2006-03-01 07:17:1:",
+                "2006/03/01 07:17:12",
+            )
         ],
         *[(bad, None) for bad in ("2006-03-01 07:17:12+", "٢٠٠٦-03-01 07:17:12", "9" * 18, "9" * 19, "9" * 5000)],
     ],
@@ -102,6 +109,8 @@ def test_ranks(text: str, rank: int | None) -> None:
     assert found.array(pa.int32()).to_pylist() == [3, rank]
 
 
-@pytest.mark.parametrize("text", ["2147483648", "-1", "+1", "1.0", "1_0", "x", "²", "٣", "0x1F", "9" * 18, "9" * 5000])
+@pytest.mark.parametrize(
+    "text", ["2147483648", "-1", "+1", "1.0", "1_0", "x", "1:", "/1", "²", "٣", "0x1F", "9" * 18, "9" * 5000]
+)
 def test_ranks_that_are_none(text: str) -> None:
     assert numbers.ranks(pa.array(["3", text])).bad.tolist() == [False, True]
