@@ -7,8 +7,10 @@ it is made of and breaks it in one of the three functions a `Subject` is.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +18,15 @@ import pyarrow as pa
 from hubbub.audit.protocols import Subject
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Mechanism, Released, Tables
+from hubbub.mechanisms.crowd.calibrate import Selection
+from hubbub.mechanisms.crowd.recount import recount
+from hubbub.mechanisms.crowd.select import Selected, select
 from hubbub.noise import NoiseSource
 from hubbub.noise.source import Integers
 from hubbub.steps.count import Counts
+from hubbub.steps.pools import ArrayPools
+
+SHARED_BLOCK = 2
 
 
 @dataclass(frozen=True)
@@ -66,10 +74,19 @@ class _Halved(_Noise):
     def laplace(self, step: str, scale: Fraction, size: int) -> Integers:
         return self.source.laplace(step, scale / 2, size)
 
+    def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
+        return self.source.gaussian(step, Fraction(variance) // 4 + 5, size)
+
 
 class _Shared(_Noise):
     def laplace(self, step: str, scale: Fraction, size: int) -> Integers:
         return np.repeat(self.source.laplace(step, scale, min(size, 1)), size)
+
+    def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
+        """Copies of a log stand side by side in an audit: each block of keys shares one draw."""
+        block = min(size, SHARED_BLOCK)
+        drawn = self.source.gaussian(step, variance, -(-size // block) if block else 0)
+        return np.repeat(drawn, block)[:size]
 
 
 class _Float(_Noise):
@@ -154,7 +171,113 @@ def _like(mechanism: Mechanism, settings: Mapping[str, object]) -> Mechanism:
     )
 
 
-MUTANTS = (
+def _with_selection(change: Callable[[Selection], Selection]) -> Callable[[Mechanism], Subject]:
+    """A crowd whose selection runs with other integers than it states."""
+
+    def make(mechanism: Mechanism) -> Subject:
+        broken = copy(mechanism)
+        stage = broken.stage  # type: ignore[attr-defined]
+        broken.stage = replace(stage, selection=change(stage.selection))  # type: ignore[attr-defined]
+        return replace(Subject.of(mechanism), perturb=broken.perturb)
+
+    return make
+
+
+def _lower(by: int) -> Callable[[Selection], Selection]:
+    return lambda plan: replace(plan, thresholds=tuple(t + by for t in plan.thresholds))
+
+
+def _wide_pools(mechanism: Mechanism) -> Subject:
+    wide = _like(mechanism, dict(mechanism.settings) | {"D": 1000})
+    return replace(Subject.of(mechanism), measure=wide.measure)
+
+
+class _Redrawn:
+    """Pools drawn anew in every round."""
+
+    def __init__(self, pools: ArrayPools, keys: str, limit: int) -> None:
+        self.pools, self.keys, self.size, self.limit = pools, keys, pools.size, limit
+
+    def arrays(self) -> ArrayPools:
+        held = np.random.default_rng().permutation(self.pools.held)
+        order = np.argsort(held[:, 0], kind="stable")
+        starts = np.searchsorted(held[order, 0], held[order, 0])
+        pool = held[order[np.arange(order.size) - starts < self.limit]]
+        return ArrayPools(pool, self.pools.held, self.size, self.pools.bits)
+
+    def weights(self, live: Integers) -> Integers:
+        return self.arrays().weights(live)
+
+    def recount(self, ids: Integers, lam: Integers, cap2: int) -> Integers:
+        return self.pools.recount(ids, lam, cap2)
+
+    def kept(self, ids: Integers, most: int) -> int:
+        return self.pools.kept(ids, most)
+
+
+def _redrawn_pools(mechanism: Mechanism) -> Subject:
+    wide = _wide_pools(mechanism)
+
+    def measure(log: SearchLog, secret: bytes) -> dict[str, Any]:
+        pools = wide.measure(log, secret)["queries"]
+        return {"queries": _Redrawn(pools.arrays(), pools.keys, int(mechanism.settings["D"]))}
+
+    return replace(Subject.of(mechanism), measure=measure)
+
+
+def _presence_from_weights(mechanism: Mechanism) -> Subject:
+    """Only keys with a positive weight in this round are tested."""
+
+    def perturb(pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
+        held = pools["queries"]
+        touched = np.flatnonzero(held.weights(np.arange(held.size)) > 0)
+        return mechanism.perturb({"queries": Restricted(held, touched)}, noise)
+
+    return replace(Subject.of(mechanism), perturb=perturb)
+
+
+class Restricted:
+    """Pools that show only some of their keys."""
+
+    def __init__(self, pools: Any, shown: Integers) -> None:
+        self.pools, self.shown, self.keys, self.size = pools, shown, pools.keys, int(shown.size)
+
+    def weights(self, live: Integers) -> Integers:
+        sums: Integers = self.pools.weights(self.shown[live])
+        return sums
+
+    def recount(self, ids: Integers, lam: Integers, cap2: int) -> Integers:
+        sums: Integers = self.pools.recount(self.shown[ids], lam, cap2)
+        return sums
+
+    def kept(self, ids: Integers, most: int) -> int:
+        return int(self.pools.kept(self.shown[ids], most))
+
+
+def _unreleased_recount(mechanism: Mechanism) -> Subject:
+    """The recount's scale is taken from every key of the pools."""
+
+    def perturb(pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
+        held, stage = pools["queries"], mechanism.stage  # type: ignore[attr-defined]
+        chosen = select(held, stage.selection, noise, "queries")
+        every = Selected(np.arange(held.size), np.arange(held.size) << 22, np.zeros(held.size, np.int64))
+        recount(held, every, stage.selection, stage.recount, noise, "queries")
+        return {"queries": Released(chosen.ids, None, None)}
+
+    return replace(Subject.of(mechanism), perturb=perturb)
+
+
+def _second_read(mechanism: Mechanism) -> Subject:
+    """The rounds are evaluated twice: keys from one evaluation, counts from another."""
+
+    def perturb(pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
+        select(pools["queries"], mechanism.stage.selection, noise, "queries")  # type: ignore[attr-defined]
+        return mechanism.perturb(pools, noise)
+
+    return replace(Subject.of(mechanism), perturb=perturb)
+
+
+COUNTS = (
     Mutant("noise halved", _with_noise(_Halved)),
     Mutant("threshold one lower", _moved_threshold(-1)),
     Mutant("> for >=", _moved_threshold(+1)),
@@ -165,3 +288,16 @@ MUTANTS = (
     Mutant("float noise", _with_noise(_Float)),
     Mutant("exact value published", _true_order),
 )
+POOLS = (
+    Mutant("noise halved", _with_noise(_Halved)),
+    Mutant("shares sum to more than 1", _with_selection(lambda s: replace(s, variance=s.variance * 9 // 10))),
+    Mutant("thresholds not rounded up", _with_selection(_lower(-1))),
+    Mutant("> for >=", _with_selection(_lower(+1))),
+    Mutant("pool cap not enforced", _wide_pools),
+    Mutant("pools drawn anew in every round", _redrawn_pools),
+    Mutant("presence from weights instead of pools", _presence_from_weights),
+    Mutant("recount on unreleased keys", _unreleased_recount),
+    Mutant("noise drawn anew on a second read", _second_read),
+    Mutant("noise shared between keys", _with_noise(_Shared)),
+)
+MUTANTS = {"crowd": POOLS, "korolova": COUNTS}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -13,7 +13,6 @@ from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Mechanism, Tables
 from hubbub.noise import NoiseSource
 from hubbub.release import sort_rows
-from hubbub.steps.count import Counts
 
 Event = tuple[str, int | None, str, str | None]
 """One row of a tiny log: user, time, query, url."""
@@ -27,8 +26,8 @@ class Subject:
     """
 
     mechanism: Mechanism
-    measure: Callable[[SearchLog, bytes], dict[str, Counts]]
-    perturb: Callable[[Mapping[str, Counts], NoiseSource], Tables]
+    measure: Callable[[SearchLog, bytes], dict[str, Any]]
+    perturb: Callable[[Mapping[str, Any], NoiseSource], Tables]
     arrange: Callable[[pa.Table], pa.Table] = sort_rows
 
     @staticmethod

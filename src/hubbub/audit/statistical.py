@@ -6,6 +6,7 @@ bounds; `power` is the smallest excess over δ that this number of runs would ha
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from hubbub.audit.pooled import PooledLog, pooled
 from hubbub.audit.protocols import Pair, Row, Subject, row
 from hubbub.audit.tiny import Measured, measured
 from hubbub.noise import SecureNoise
@@ -62,6 +64,25 @@ def sample(subject: Subject, log: Measured, runs: int) -> Sample:
     return Sample(values, runs)
 
 
+def sample_pools(subject: Subject, log: PooledLog, runs: int) -> Sample:
+    """The same for a selection in rounds: N copies of the pools."""
+    out = subject.perturb({"queries": log.pools.tiled(runs)}, SecureNoise())["queries"]
+    grid = np.full(runs * len(log.keys), ABSENT)
+    grid[out.ids] = 0  # whether a key shows; the counts of all copies share one fit, so values are not compared
+    shown = grid.reshape(runs, len(log.keys))
+    return Sample({("queries", key): shown[:, i] for i, key in enumerate(log.keys)}, runs)
+
+
+def sampled_pools(runs: int) -> Callable[[Subject, Pair], Iterable[Row]]:
+    """A tester of selections in rounds with this many runs per log."""
+
+    def test(subject: Subject, pair: Pair) -> Iterable[Row]:
+        small, large = (sample_pools(subject, pooled(subject, log), runs) for log in (pair.smaller, pair.larger))
+        yield compare(subject, pair, small, large)
+
+    return test
+
+
 Test = Callable[[Sample], Flags]
 
 
@@ -84,6 +105,10 @@ def events(one: Sample, other: Sample) -> dict[str, Test]:
     new = [k for k in keys if k not in one.values or k not in other.values]
     if new:
         tests["a new key shows"] = everywhere(lambda f: np.logical_or.reduce(f), new)
+    for first, second in itertools.permutations(keys, 2):
+        tests[f"{first} shows, {second} does not"] = lambda s, a=first, b=second: (  # type: ignore[misc]
+            (s.of(a) != ABSENT) & (s.of(b) == ABSENT)
+        )
     for i, first in enumerate(keys):
         for second in keys[i + 1 :]:
             for gap in (-1, 0, 1):
@@ -113,31 +138,36 @@ def sampled(runs: int) -> Callable[[Subject, Pair], Iterable[Row]]:
     def test(subject: Subject, pair: Pair) -> Iterable[Row]:
         small = sample(subject, measured(subject, pair.smaller), runs)
         large = sample(subject, measured(subject, pair.larger), runs)
-        half = runs // 2
-        search, held = slice(0, half), slice(half, runs)
-        loss = subject.mechanism.loss()
-        factor = math.exp(loss.epsilon)
-        tests = events(small, large)
-        best, direction, gain = "", (small, large), -math.inf
-        for name, event in tests.items():
-            for p, q in ((small, large), (large, small)):
-                excess = float(event(p.part(search)).mean()) - factor * float(event(q.part(search)).mean())
-                if excess > gain:
-                    best, direction, gain = name, (p, q), excess
-        p, q = (s.part(held) for s in direction)
-        hits_p, hits_q = int(tests[best](p).sum()), int(tests[best](q).sum())
-        seen = lower(hits_p, p.runs) - factor * upper(hits_q, q.runs)
-        yield row(
-            subject,
-            f"sampled δ(ε): {pair.name}",
-            "proven",
-            loss.delta,
-            max(0.0, seen),
-            smallest_visible(loss.delta, factor, half),
-            f"event: {best}; {hits_p} and {hits_q} of {half} runs",
-        )
+        yield compare(subject, pair, small, large)
 
     return test
+
+
+def compare(subject: Subject, pair: Pair, small: Sample, large: Sample) -> Row:
+    """Search the best event on one half of the runs, test it on the other."""
+    half = small.runs // 2
+    search, held = slice(0, half), slice(half, small.runs)
+    loss = subject.mechanism.loss()
+    factor = math.exp(loss.epsilon)
+    tests = events(small, large)
+    best, direction, gain = "", (small, large), -math.inf
+    for name, event in tests.items():
+        for p, q in ((small, large), (large, small)):
+            excess = float(event(p.part(search)).mean()) - factor * float(event(q.part(search)).mean())
+            if excess > gain:
+                best, direction, gain = name, (p, q), excess
+    p, q = (s.part(held) for s in direction)
+    hits_p, hits_q = int(tests[best](p).sum()), int(tests[best](q).sum())
+    seen = lower(hits_p, p.runs) - factor * upper(hits_q, q.runs)
+    return row(
+        subject,
+        f"sampled δ(ε): {pair.name}",
+        "proven",
+        loss.delta,
+        max(0.0, seen),
+        smallest_visible(loss.delta, factor, half),
+        f"event: {best}; {hits_p} and {hits_q} of {half} runs",
+    )
 
 
 def smallest_visible(delta: float, factor: float, runs: int) -> float:

@@ -9,13 +9,15 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow as pa
 
+from hubbub.audit import pooled
 from hubbub.audit.counts import noise_source, row_order, sensitivity
 from hubbub.audit.exact import divergence, threshold_law
 from hubbub.audit.mutants import MUTANTS
 from hubbub.audit.neighbours import threshold_pairs
 from hubbub.audit.protocols import Row, Subject, Tester
-from hubbub.audit.statistical import sampled
+from hubbub.audit.statistical import sampled, sampled_pools
 from hubbub.errors import ParameterError
+from hubbub.gaussian import GaussianStep
 from hubbub.lists import UrlList
 from hubbub.mechanisms import Mechanism, build, mechanisms
 
@@ -29,6 +31,12 @@ LISTED = UrlList(
 """A public result list that holds the keys of the neighbouring logs."""
 
 SUBJECTS: dict[str, Callable[[], list[Mechanism]]] = {
+    "crowd": lambda: [
+        build("crowd", {"epsilon": 1, "delta": "0.05", "D": 2, "rounds": 2}),
+        build("crowd", {"epsilon": "1/2", "delta": "0.05", "D": 1, "rounds": 4}),
+        build("crowd", {"epsilon": 1, "delta": "0.02", "D": 4, "rounds": 4}),
+        build("crowd", {"epsilon": 2, "delta": "0.02", "D": 3, "rounds": 1}),
+    ],
     "korolova": lambda: [
         build("korolova", {"d": 1, "b": 1, "K": 3}),
         build("korolova", {"d": 2, "b": 1, "K": 3}),
@@ -43,6 +51,14 @@ SUBJECTS: dict[str, Callable[[], list[Mechanism]]] = {
 
 def contract(subject: Subject) -> Iterator[Row]:
     """What holds for any parameters: one user's share, the only source of noise, the order of rows."""
+    if is_pooled(subject):
+        yield from pooled.presence(subject)
+        yield from pooled.fixed_pools(subject)
+        on_pools: tuple[Tester, ...] = (pooled.user_share, pooled.draws, pooled.transcript)
+        for test in on_pools:
+            for pair in pooled.pairs(subject):
+                yield from test(subject, pair)
+        return
     tests: tuple[Tester, ...] = (sensitivity, noise_source, row_order)
     for test in tests:
         for pair in threshold_pairs(subject.mechanism):
@@ -51,6 +67,13 @@ def contract(subject: Subject) -> Iterator[Row]:
 
 def tests(subject: Subject, runs: int) -> Iterator[Row]:
     """Every test of one subject, the cheap ones first."""
+    if is_pooled(subject):
+        yield from pooled.thresholds(subject)
+        yield from contract(subject)
+        for pair in pooled.pairs(subject):
+            if len({q for _, _, q, _ in pair.larger}) <= 6:
+                yield from sampled_pools(runs)(subject, pair)
+        return
     yield from threshold_law(subject)
     yield from contract(subject)
     tests: tuple[Tester, ...] = (divergence, sampled(runs))
@@ -58,6 +81,11 @@ def tests(subject: Subject, runs: int) -> Iterator[Row]:
         for pair in threshold_pairs(subject.mechanism):
             if len({(q, u) for _, _, q, u in pair.larger}) <= 4:
                 yield from test(subject, pair)
+
+
+def is_pooled(subject: Subject) -> bool:
+    """Whether it selects in rounds from pools, rather than adding noise to counts."""
+    return any(isinstance(step, GaussianStep) for step in subject.mechanism.steps())
 
 
 def audit(
@@ -76,7 +104,7 @@ def mutants(mechanism: str | None = None, *, say: Callable[[str], None] = lambda
     found = []
     for name in _names(mechanism):
         subjects = SUBJECTS[name]()
-        for mutant in MUTANTS:
+        for mutant in MUTANTS[name]:
             say(f"{name}: {mutant.name}")
             caught = next(_caught(mutant.make, subjects), "")
             found.append({"mutant": mutant.name, "of": name, "verdict": "caught" if caught else "missed", "by": caught})

@@ -64,25 +64,44 @@ class EnginePools:
         self._round = 0
         amounts = {"n": np.arange(1, limit + 1), "a": [amount(bits, n) for n in range(1, limit + 1)]}
         engine.register("amounts", pa.table(amounts))
-        engine.save(self.held, f"SELECT uid, {columns} FROM ({keys.distinct()}) AS held")
+        engine.save(self.held, f"SELECT DISTINCT uid, {columns} FROM ({keys.events.format(log='log')}) AS events")
         engine.save("degrees", f"SELECT uid, count(*) AS n FROM {self.held} GROUP BY uid")
-        wide = f"SELECT h.uid AS uid, {keys.list('h')} FROM {self.held} AS h JOIN degrees AS d ON h.uid = d.uid"
+        heavy = f"SELECT uid FROM degrees WHERE n > {limit}"
         engine.save(
-            self._live,
-            f"{wide} WHERE d.n <= {limit} UNION ALL SELECT uid, {columns} FROM (SELECT uid, {columns}, row_number() "
+            f"heavy_{name}",
+            f"SELECT uid, {columns} FROM (SELECT uid, {columns}, row_number() "
             f"OVER (PARTITION BY uid ORDER BY {hashed(keys, secret)}, {columns}) AS ordinal "
-            f"FROM ({wide} WHERE d.n > {limit}) AS heavy) AS ordered WHERE ordinal <= {limit}",
+            f"FROM {self.held} WHERE uid IN ({heavy})) AS ordered WHERE ordinal <= {limit}",
+        )
+        engine.view(
+            self._live,
+            f"SELECT uid, {columns} FROM {self.held} WHERE uid NOT IN ({heavy}) "
+            f"UNION ALL SELECT uid, {columns} FROM heavy_{name}",
         )
         engine.number(
             self.keys,
-            f"SELECT {keys.list('p')}, CAST(sum(a.a) AS BIGINT) AS w FROM {self._live} AS p "
-            f"JOIN degrees AS d ON p.uid = d.uid JOIN amounts AS a ON a.n = least(d.n, {limit}) "
-            f"GROUP BY {keys.list('p')}",
+            f"SELECT {columns}, CAST(sum(a) AS BIGINT) AS w "
+            f"FROM (SELECT {keys.list('h')}, a.a AS a FROM {self.held} AS h "
+            f"JOIN degrees AS d ON h.uid = d.uid JOIN amounts AS a ON a.n = d.n "
+            f"UNION ALL SELECT {columns}, CAST({amount(bits, limit)} AS BIGINT) AS a FROM heavy_{name}) AS added "
+            f"GROUP BY {columns}",
             keys.columns,
             "kid",
         )
         self._first = _by_id(engine.fetch(f"SELECT kid, w FROM {self.keys}"), "w")
         self.size = self._first.size
+
+    def arrays(self) -> ArrayPools:
+        """The same pools as arrays; only for logs made for tests and audits."""
+        engine = self.log.engine
+        on = " AND ".join(f"p.{c} = k.{c}" for c in self.kind.columns)
+        users: dict[str, int] = {}
+        found = []
+        for table in (f"pool_{self.kind.name}", self.held):
+            rows = engine.fetch(f"SELECT p.uid AS uid, k.kid AS kid FROM {table} AS p JOIN {self.keys} AS k ON {on}")
+            ids = [users.setdefault(u, len(users)) for u in rows.column("uid").to_pylist()]
+            found.append(np.array([ids, rows.column("kid").to_pylist()], np.int64).T.reshape(-1, 2))
+        return ArrayPools(found[0], found[1], self.size, self.bits)
 
     def weights(self, live: Integers) -> Integers:
         """Round 1 was summed with the pools; later rounds restrict the pools to the live keys first."""
@@ -103,7 +122,8 @@ class EnginePools:
         else:
             rows = f"SELECT p.uid AS uid, p.kid AS kid FROM {self._live} AS p JOIN live_keys AS l ON p.kid = l.kid"
         engine.save(pool, rows)
-        engine.drop(self._live)
+        if self._round > 2:
+            engine.drop(self._live)
         self._live = pool
         summed = engine.fetch(
             f"SELECT p.kid AS kid, CAST(sum(a.a) AS BIGINT) AS w FROM {pool} AS p "
@@ -159,47 +179,52 @@ class EnginePools:
 
 
 class ArrayPools:
-    """Pools as arrays of (user, key), for audits: the same integers without an engine."""
+    """Pools as arrays, for audits: the same integers without an engine. Rows are (user, key)."""
 
     keys = ""
 
-    def __init__(self, users: Integers, keys: Integers, size: int, bits: int) -> None:
-        self.users, self.held, self.size, self.bits = users, keys, size, bits
-        self._people = int(users.max()) + 1 if users.size else 0
+    def __init__(self, pool: Integers, held: Integers, size: int, bits: int) -> None:
+        self.pool, self.held, self.size, self.bits = pool, held, size, bits
+        self._people = int(held[:, 0].max(initial=-1)) + 1
+
+    def tiled(self, copies: int) -> ArrayPools:
+        """This many copies side by side: users and keys of copy r are numbered after those of copy r − 1."""
+        shift = np.array([self._people, self.size], np.int64)
+        offset = np.repeat(np.arange(copies, dtype=np.int64), self.pool.shape[0])[:, None] * shift
+        wide = np.repeat(np.arange(copies, dtype=np.int64), self.held.shape[0])[:, None] * shift
+        pool: Integers = np.tile(self.pool, (copies, 1)) + offset
+        held: Integers = np.tile(self.held, (copies, 1)) + wide
+        return ArrayPools(pool, held, self.size * copies, self.bits)
 
     def weights(self, live: Integers) -> Integers:
         """As the engine's, by counting."""
         alive = np.zeros(self.size, bool)
         alive[live] = True
-        on = alive[self.held]
-        users, keys = self.users[on], self.held[on]
+        users, keys = self.pool[alive[self.pool[:, 1]]].T
         n = np.bincount(users, minlength=self._people)
         amounts = np.array([0, *(amount(self.bits, i) for i in range(1, int(n.max(initial=0)) + 1))], np.int64)
-        sums = np.zeros(self.size, np.int64)
-        np.add.at(sums, keys, amounts[n[users]])
-        return _checked(sums[live])
-
-    def _on(self, ids: Integers, lam: Integers) -> tuple[Integers, Integers, Integers]:
-        by_key = np.zeros(self.size, np.int64)
-        by_key[ids] = lam
-        on = by_key[self.held] > 0
-        return self.users[on], self.held[on], by_key
+        return _checked(_sum(keys, amounts[n[users]], self.size)[live])
 
     def recount(self, ids: Integers, lam: Integers, cap2: int) -> Integers:
         """As the engine's."""
-        users, keys, by_key = self._on(ids, lam)
-        mine = by_key[keys]
-        n2 = np.zeros(self._people, np.int64)
-        np.add.at(n2, users, mine * mine)
-        x = np.where(n2[users] <= cap2, mine * mine, mine * mine * cap2 // np.maximum(n2[users], 1))
-        sums = np.zeros(self.size, np.int64)
-        np.add.at(sums, keys, np.array([isqrt(int(v)) for v in x], np.int64))
-        return _checked(sums[ids])
+        by_key = np.zeros(self.size, np.int64)
+        by_key[ids] = lam
+        users, keys = self.held[by_key[self.held[:, 1]] > 0].T
+        square = by_key[keys] ** 2
+        n2 = _sum(users, square, self._people)[users]
+        x = np.where(n2 <= cap2, square, square * cap2 // np.maximum(n2, 1))
+        return _checked(_sum(keys, np.array([isqrt(int(v)) for v in x], np.int64), self.size)[ids])
 
     def kept(self, ids: Integers, most: int) -> int:
         """As the engine's."""
-        users, _, _ = self._on(ids, np.ones(ids.size, np.int64))
-        return int(np.minimum(np.bincount(users, minlength=self._people), most).sum())
+        users = self.held[np.isin(self.held[:, 1], ids), 0]
+        return int(np.minimum(np.bincount(users, minlength=1), most).sum())
+
+
+def _sum(at: Integers, values: Integers, size: int) -> Integers:
+    sums = np.zeros(size, np.int64)
+    np.add.at(sums, at, values)
+    return sums
 
 
 def _checked(sums: Integers) -> Integers:

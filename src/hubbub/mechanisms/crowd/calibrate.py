@@ -195,7 +195,7 @@ def _thresholds(bits: int, variance: int, rounds: int, limit: int, delta: float)
     multiples, levels = shape(rounds)
     totals = [sum(multiples[: r + 1]) for r in range(rounds)]
     last = delta / limit if rounds == 1 else (1 - EXITS) * delta / limit
-    exits = [EXITS * delta / ((rounds - 1) * limit)] * (rounds - 1)
+    exits = [EXITS * delta / (max(rounds - 1, 1) * limit)] * (rounds - 1)
     thresholds = tuple(threshold_for(c << bits, c * variance, p) for c, p in zip(totals, [*exits, last], strict=True))
     drops = tuple(math.floor(level * thresholds[-1] * c / totals[-1]) for level, c in zip(levels, totals, strict=False))
     return Selection(bits, multiples, variance, limit, thresholds, drops)

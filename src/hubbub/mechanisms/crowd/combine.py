@@ -70,7 +70,8 @@ def learn_ratio(weights: Floats, weight_variance: Floats, recounts: Floats, vari
         [max(0.5, float(np.sum(recounts[b] / variance[b]) / np.sum(weights[b] / variance[b]))) for b in bins]
     )
     if len(bins) < 5:
-        return np.maximum(np.interp(np.log(weights), at, ratios), 0.5)
+        between: Floats = np.maximum(np.interp(np.log(weights), at, ratios), 0.5)
+        return between
     precision = np.array(
         [
             weights[b].sum() / np.sqrt((variance[b] + r**2 * weight_variance[b] + (0.2 * r * weights[b]) ** 2).sum())
