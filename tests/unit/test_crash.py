@@ -46,8 +46,8 @@ POINTS = [
     ("pathlib.Path.rename", "after", ["drawing"], True),
     ("hubbub.ledger.Ledger.committed", "after", ["committed"], True),
 ]
-STARTING = [n / 8 for n in range(4)]  # seconds after the start
-RUNNING = [n / 40 for n in range(14)]  # seconds after the first line on stdout: the ledger is open
+STARTING = [n / 8 for n in range(3)]  # seconds after the start
+RUNNING = [n / 30 for n in range(12)]  # seconds after the first line on stdout: the ledger is open
 NAMES = [f"{place} {moment}" for place, moment, _, _ in POINTS]
 NAMES += [f"start {delay}" for delay in STARTING] + [f"running {delay}" for delay in RUNNING]
 
@@ -79,7 +79,7 @@ def kill(log: Path, folder: Path, name: str) -> None:
 def graves(log_file: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Where each of the killed runs was, all of them run a few at a time."""
     folders = {name: tmp_path_factory.mktemp("killed") for name in NAMES}
-    with ThreadPoolExecutor(4) as pool:
+    with ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda name: kill(log_file, folders[name], name), NAMES))
     return folders
 
