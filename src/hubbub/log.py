@@ -91,31 +91,53 @@ def read_log(
     columns: Mapping[str, str] | None = None,
     period: Period | None = None,
     canonical_urls: bool = False,
+    engine: str | Callable[[Path], Engine] = "duckdb",
+    master: str | None = None,
     memory: str = "2GB",
     threads: int | None = None,
     work: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> SearchLog:
-    """Read and clean a log file, folder or glob; the log lives in DuckDB until it is closed."""
-    from hubbub.engines.duckdb import DuckDB
+    """Read and clean a log file, folder or glob; the log lives in the engine until it is closed.
+
+    `engine` is `duckdb`, `spark` (on the `master` given, or on this machine), or a function of the work folder.
+    """
     from hubbub.ingest import ingest
 
     held = _work_folder(work)
     try:
-        engine = DuckDB(held.path, memory=memory, threads=threads)
-        ingested = ingest(
-            source,
-            held.path,
-            format=format,
-            columns=columns,
-            canonical_urls=canonical_urls,
-            threads=threads or 2,
-            progress=progress,
-        )
-        return SearchLog(engine, ingested, held.path, period, held)
+        made = engine(held.path) if callable(engine) else _engine(engine, held.path, master, memory, threads)
+        try:
+            ingested = ingest(
+                source,
+                held.path,
+                format=format,
+                columns=columns,
+                canonical_urls=canonical_urls,
+                threads=threads or 2,
+                progress=progress,
+            )
+            return SearchLog(made, ingested, held.path, period, held)
+        except BaseException:
+            made.close()
+            raise
     except BaseException:
         held.remove()
         raise
+
+
+def _engine(name: str, work: Path, master: str | None, memory: str, threads: int | None) -> Engine:
+    if name == "spark":
+        from hubbub.engines.spark import Spark
+
+        return Spark(work, master=master or f"local[{threads or '*'}]", memory=memory)
+    if name != "duckdb":
+        raise ParameterError("There is no such engine.", given=name, allowed="duckdb, spark")
+    if master is not None:
+        raise ParameterError("DuckDB has no master.", given=master, next="say --engine spark, or leave --master out")
+    from hubbub.engines.duckdb import DuckDB
+
+    return DuckDB(work, memory=memory, threads=threads)
 
 
 def _work_folder(work: Path | None) -> Held:

@@ -39,7 +39,8 @@ def release(
     serp: Annotated[
         str | None, typer.Option(help="Public result list: Parquet or TSV with query, url.", metavar="F")
     ] = None,
-    engine: Annotated[str | None, typer.Option(help="Where the log is counted: duckdb.")] = None,
+    engine: Annotated[str | None, typer.Option(help="Where the log is counted: duckdb (default) or spark.")] = None,
+    master: Annotated[str | None, typer.Option(help="For spark: its master (local[*]).", metavar="URL")] = None,
     memory: Annotated[str | None, typer.Option(help="The engine's memory limit (2GB).")] = None,
     threads: Annotated[int | None, typer.Option(help="The engine's threads (all cores).")] = None,
     work: Annotated[str | None, typer.Option(help="Folder for temporary copies of the raw log.", metavar="DIR")] = None,
@@ -94,8 +95,8 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
         if not given[name]:
             allowed = {"mechanism": ", ".join(mechanisms()), "format": "aol, table"}.get(name, "")
             raise ParameterError(f"{what} is missing.", allowed=allowed, next="see hubbub release --help")
-    if (given["engine"] or "duckdb") != "duckdb":
-        raise ParameterError("There is no such engine.", given=given["engine"], allowed="duckdb")
+    if given["engine"] not in (None, "duckdb", "spark"):
+        raise ParameterError("There is no such engine.", given=given["engine"], allowed="duckdb, spark")
     mechanism = build(
         given["mechanism"],
         settings,
@@ -130,6 +131,8 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
             columns=parse_columns(given["columns"]),
             period=owner.period,
             canonical_urls=bool(given["canonical_urls"]),
+            engine=given["engine"] or "duckdb",
+            master=given["master"],
             memory=given["memory"] or "2GB",
             threads=_whole(given["threads"], "threads", most=1024),
             work=Path(given["work"]) if given["work"] else None,

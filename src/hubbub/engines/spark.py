@@ -300,6 +300,8 @@ def _configure(master: str, memory: str, folder: Path) -> dict[str, str]:
     bytes = int(float(size[1]) * (1024 if size[3] else 1000) ** " KMGT".index(size[2].upper() or " "))
     if bytes < LEAST:
         raise ParameterError("--memory is too small for Spark.", given=memory, allowed="512MB or more")
+    if "," in str(folder):
+        raise ParameterError("Spark cannot work in a folder with a comma.", given=folder, next="choose another --work")
     folders = {"spark.local.dir": str(folder / "spill"), "spark.sql.warehouse.dir": str(folder / "warehouse")}
     memories = dict.fromkeys(("spark.driver.memory", "spark.executor.memory"), f"{bytes >> 20}m")
     loopback = _is_local(master) or re.match(r"spark://(127\.0\.0\.1|localhost):", master)
@@ -325,22 +327,19 @@ def _start(settings: dict[str, str], log: Path) -> SparkSession:
         )
     master = settings["spark.master"]
     _require_open(master)
-    conf = SparkConf().setAll(list(settings.items()))
+    conf, java = SparkConf(), SparkConf().set("spark.driver.memory", settings["spark.driver.memory"])
+    conf.setAll(list(settings.items()))
     try:
         with _same_python(), _no_word_about_pandas(), log.open("wb") as file:
-            running = SparkContext._gateway is not None  # Java outlives its sessions, until this process ends
-            gateway = (
-                None
-                if running
-                else launch_gateway(  # type: ignore[no-untyped-call]
-                    conf, {"stdout": file, "stderr": file}
-                )
-            )
-            context = SparkContext(conf=conf, gateway=gateway)
+            if SparkContext._gateway is None:  # Java outlives its sessions, until this process ends
+                launch: Any = launch_gateway
+                context = SparkContext(conf=conf, gateway=launch(java, {"stdout": file, "stderr": file}))
+            else:
+                context = SparkContext(conf=conf)
     except (PySparkException, Py4JError, OSError) as error:
-        java = getattr(error, "java_exception", None)
+        thrown = getattr(error, "java_exception", None)
         said = [line for line in log.read_text(errors="replace").splitlines() if "Exception" in line or "rror" in line]
-        given = java.getMessage() if java is not None else (said or str(error).splitlines())[0]
+        given = thrown.getMessage() if thrown is not None else (said or str(error).splitlines())[0]
         next = "check --master and --memory, and that Java is 17 or later"
         raise ParameterError("Spark did not start.", given=given, next=next) from error
     session = SparkSession(context)
@@ -358,14 +357,16 @@ def _start(settings: dict[str, str], log: Path) -> SparkSession:
 
 def _require_open(master: str) -> None:
     """A master that does not listen is met at once, not after minutes of trying."""
-    for host, port in re.findall(r"(?:^spark://|,)([^,:/]+):(\d+)", master):
+    if not master.startswith("spark://"):
+        return
+    problem: object = "no HOST:PORT"
+    for host, port in re.findall(r"([^,:/]+):(\d+)", master.removeprefix("spark://")):
         try:
             socket.create_connection((host, int(port)), timeout=5).close()
             return
         except (OSError, OverflowError) as error:
-            problem = ParameterError("The Spark master does not answer.", given=f"{master}: {error}", next="start it")
-    if master.startswith("spark://"):
-        raise problem
+            problem = error
+    raise ParameterError("The Spark master does not answer.", given=f"{master}: {problem}", next="check --master")
 
 
 @contextmanager
