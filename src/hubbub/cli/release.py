@@ -132,7 +132,7 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
             period=owner.period,
             canonical_urls=bool(given["canonical_urls"]),
             engine=given["engine"] or "duckdb",
-            master=given["master"],
+            master=given.get("master"),
             memory=given["memory"] or "2GB",
             threads=_whole(given["threads"], "threads", most=1024),
             work=Path(given["work"]) if given["work"] else None,
