@@ -6,7 +6,7 @@
     world       intents, sites, result lists, topics     queries     the text of (intent, variant)
     people      users and sessions                       searches    the steps of a session
     clicks      result pages and rows                    canaries    planted rows
-    generate    the log, as Arrow batches                write       .tsv, .tsv.gz, .parquet
+    batches     `generate`: the log, as Arrow batches   write       .tsv, .tsv.gz, .parquet
     truth       the tables that say what is what
 
 docs/synthetic-log.md has the calibration, and what the log gets wrong.
@@ -14,8 +14,8 @@ docs/synthetic-log.md has the calibration, and what the log gets wrong.
 
 from __future__ import annotations
 
+from hubbub.synth.batches import generate
 from hubbub.synth.canaries import MADE_UP, Canary, read_canaries
-from hubbub.synth.generate import generate
 from hubbub.synth.presets import PRESETS, Preset
 from hubbub.synth.world import World
 

@@ -53,7 +53,7 @@ class Needs:
     later_habit: float = 0.3  # times `habit`: a later need does
     interest: float = 0.5  # a need is bent to an interest of the user
     navigational: tuple[float, float] = (1.0, 0.33)  # share at rank 1 and from rank e^15 on
-    completion: float = 8e-4  # a need is "fear of …"
+    completion: float = 1.5e-3  # a need is "fear of …"
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ GOTZ = Preset(
         varied=0.22,
         variants=60.0,
         reformulations=200.0,
-        respelled=0.26,
+        respelled=0.24,
         words=(0.03, 0.16, 0.30, 0.25, 0.15, 0.11),
         knots=(0, 2, 4, 6.5, 8.8, 11, 13, 15),
         density=(0.02, 0.036, 0.072, 0.12, 0.128, 0.075, 0.014, 0.002),

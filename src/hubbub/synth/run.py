@@ -12,9 +12,9 @@ from hubbub.errors import ParameterError
 from hubbub.folder import require_free as require_free_folder
 from hubbub.folder import whole
 from hubbub.ingest.schema import SCHEMA
+from hubbub.synth.batches import CHUNK_USERS, generate, planted
 from hubbub.synth.canaries import Canary
-from hubbub.synth.generate import CHUNK_USERS, generate, planted
-from hubbub.synth.truth import NAMES, Truth
+from hubbub.synth.truth import NAMES, Truth, plain_errors
 from hubbub.synth.world import World
 from hubbub.synth.write import require_free, suffix, writing
 
@@ -53,6 +53,7 @@ def synthesise(
         told = None
         if truth is not None:
             world = World(seed, preset)
+            stack.enter_context(plain_errors(truth))
             told = Truth(stack.enter_context(whole(truth)), world, canaries, planted(world, users, seed, canaries))
             stack.callback(told.close)
         log = stack.enter_context(writing(out))

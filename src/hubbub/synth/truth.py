@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hubbub.errors import OutputError
 from hubbub.synth import canaries as planting
 from hubbub.synth import text
 from hubbub.synth.canaries import Canary, Planted
@@ -142,6 +143,20 @@ class Truth:
         ):
             documents = self.world.documents(batch["rank"].to_numpy(), batch["key"].to_numpy())
             yield pa.RecordBatch.from_arrays([batch["keyword"], pa.array(documents)], schema=DOCUMENTS)
+
+
+@contextmanager
+def plain_errors(folder: Path) -> Iterator[None]:
+    """What the database says of a full disk or too little memory, in a user's words."""
+    import duckdb
+
+    try:
+        yield
+    except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+        what = str(error).splitlines()[0]
+        raise OutputError(
+            f"The truth tables cannot be written: {what}", given=folder, next="free some space"
+        ) from error
 
 
 def engine(work: Path) -> duckdb.DuckDBPyConnection:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import gzip
 import os
-import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -19,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from hubbub.errors import OutputError
-from hubbub.folder import disk_errors
+from hubbub.folder import disk_errors, hold, sweep
 from hubbub.ingest.schema import SCHEMA
 
 HEADER = b"AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
@@ -119,20 +118,19 @@ def require_free(out: Path) -> None:
 
 @contextmanager
 def writing(out: Path) -> Iterator[Writer]:
-    """A file to fill under a temporary name; it becomes `out` at the end, or disappears."""
+    """A file to fill in a hidden folder beside it; it becomes `out` at the end, or disappears."""
     form = suffix(out)
     require_free(out)
     with disk_errors(out):
         out.parent.mkdir(parents=True, exist_ok=True)
-        partial = out.with_name(f".{out.name}.partial-{os.getpid()}-{secrets.token_hex(4)}")
+        prefix = f".{out.name}.partial-"
+        sweep(out.parent, prefix)
+        held = hold(out.parent, prefix)
         try:
-            writer: Writer = Parquet(partial) if form == ".parquet" else Aol(partial, zipped=form == ".tsv.gz")
-            try:
+            partial = held.path / out.name
+            with closing(Parquet(partial) if form == ".parquet" else Aol(partial, zipped=form == ".tsv.gz")) as writer:
                 yield writer
-            finally:
-                writer.close()
             require_free(out)
             partial.rename(out)
         finally:
-            with suppress(OSError):
-                partial.unlink(missing_ok=True)
+            held.remove()
