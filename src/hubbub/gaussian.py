@@ -60,12 +60,16 @@ class GaussianStep:
     """How many keys one user may hold in an open stage (D)."""
     tightened: bool = False
     """Whether its pool is fixed before any noise, and its first round has uniform weights (theorem 2)."""
+    shrinking: bool = False
+    """One round of weights 1/√n: t keys of one user's own have at most mean/√t each."""
     noise: str = "discrete-gaussian"
 
     def __post_init__(self) -> None:
         """Refuse what cannot be accounted for."""
         if self.noise != "discrete-gaussian" or not self.mu2 or min(self.mu2) < 0:
             raise OurBug(f"step {self.name}: no accountant for this noise")
+        if self.shrinking and (len(self.mu2) != 1 or not self.tightened):
+            raise OurBug(f"step {self.name}: weights shrink in one tightened round only")
         if bool(self.tests) != bool(self.keys) or (self.tightened and not self.tests):
             raise OurBug(f"step {self.name}: tests without a bound on novel keys")
 
@@ -89,6 +93,12 @@ class GaussianStep:
         """p: the chance that one novel key passes any test."""
         return sum(test.novel for test in self.tests)
 
+    def per_key_of(self, t: int) -> float:
+        """The same for each of t novel keys of one user."""
+        if not self.shrinking:
+            return self.per_key
+        return sum(Test(math.isqrt(test.mean**2 // t) + 1, test.variance, test.threshold).novel for test in self.tests)
+
     def record(self) -> dict[str, object]:
         """The step as the card prints it; `read_gaussian` reads it back."""
         return {
@@ -108,6 +118,7 @@ class GaussianStep:
                 "mu2": [str(x) for x in self.mu2],
                 "tests": [[t.mean, t.variance, t.threshold] for t in self.tests],
                 "tightened": self.tightened,
+                "shrinking": self.shrinking,
             },
         }
 
@@ -124,6 +135,7 @@ def read_gaussian(record: dict[str, object]) -> GaussianStep:
         tests=tuple(Test(*(int(x) for x in test)) for test in law["tests"]),
         keys=int(sensitivity.get("l0", 0)),
         tightened=bool(law["tightened"]),
+        shrinking=bool(law["shrinking"]),
         noise=str(record["noise"]),
     )
 
@@ -144,10 +156,10 @@ def certify(steps: Sequence[GaussianStep], epsilon: float) -> float:
     later = sum(s.keys * s.per_key for s in steps if s.tests and not s.tightened)
     worst = gaussian_delta(epsilon, math.sqrt(mu2))
     for step in tightened:
-        first, p = float(step.mu2[0]) * (1 - SLACK), step.per_key
+        first = float(step.mu2[0]) * (1 - SLACK)
         for t in range(1, step.keys + 1):
-            left = max(mu2 - first * t / step.keys, 0.0)
-            worst = max(worst, gaussian_delta(epsilon, math.sqrt(left)) + t * p)
+            left = max(mu2 - first * t / step.keys, 1e-30)
+            worst = max(worst, gaussian_delta(epsilon, math.sqrt(left)) + t * step.per_key_of(t))
     return min(1.0, (worst + later) * (1 + DELTA_SLACK / 10))
 
 
@@ -215,7 +227,7 @@ def threshold_for(mean: int, variance: int, p: float) -> int:
 def novel_delta(epsilon: float, delta: float, mu2: float, first: float, keys: int) -> float:
     """What theorem 2 leaves for novel keys: (1 − 1e-6) min_t (D/t)(δ − G(ε, √(μ² − μ₁² t/D)))."""
     spare = (
-        keys / t * (delta - gaussian_delta(epsilon, math.sqrt(max(mu2 - first * t / keys, 0.0))))
+        keys / t * (delta - gaussian_delta(epsilon, math.sqrt(max(mu2 - first * t / keys, 1e-30))))
         for t in range(1, keys + 1)
     )
     return (1 - 1e-6) * min(spare)

@@ -18,9 +18,8 @@ import pyarrow as pa
 from hubbub.audit.protocols import Subject
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Mechanism, Released, Tables
-from hubbub.mechanisms.crowd.calibrate import Selection
 from hubbub.mechanisms.crowd.recount import recount
-from hubbub.mechanisms.crowd.select import Selected, select
+from hubbub.mechanisms.rounds import Selected, Selection, select
 from hubbub.noise import NoiseSource
 from hubbub.noise.source import Integers
 from hubbub.steps.count import Counts
@@ -187,6 +186,10 @@ def _lower(by: int) -> Callable[[Selection], Selection]:
     return lambda plan: replace(plan, thresholds=tuple(t + by for t in plan.thresholds))
 
 
+def _weaker(plan: Selection) -> Selection:
+    return replace(plan, variances=tuple(v * 9 // 10 for v in plan.variances))
+
+
 def _wide_pools(mechanism: Mechanism) -> Subject:
     wide = _like(mechanism, dict(mechanism.settings) | {"D": 1000})
     return replace(Subject.of(mechanism), measure=wide.measure)
@@ -290,7 +293,7 @@ COUNTS = (
 )
 POOLS = (
     Mutant("noise halved", _with_noise(_Halved)),
-    Mutant("shares sum to more than 1", _with_selection(lambda s: replace(s, variance=s.variance * 9 // 10))),
+    Mutant("shares sum to more than 1", _with_selection(_weaker)),
     Mutant("thresholds not rounded up", _with_selection(_lower(-1))),
     Mutant("> for >=", _with_selection(_lower(+1))),
     Mutant("pool cap not enforced", _wide_pools),

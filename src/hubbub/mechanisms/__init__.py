@@ -6,11 +6,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from hubbub.errors import ParameterError
+from hubbub.mechanisms.adaptive import Adaptive
 from hubbub.mechanisms.base import Mechanism, Parameter, Tables
 from hubbub.mechanisms.crowd import Crowd
+from hubbub.mechanisms.gaussian import GaussianThreshold
 from hubbub.mechanisms.korolova import Korolova
+from hubbub.mechanisms.sips import Sips
 
-__all__ = ["Crowd", "Korolova", "Mechanism", "Parameter", "Tables", "build", "mechanisms"]
+__all__ = [
+    "Adaptive",
+    "Crowd",
+    "GaussianThreshold",
+    "Korolova",
+    "Mechanism",
+    "Parameter",
+    "Sips",
+    "Tables",
+    "build",
+    "mechanisms",
+]
 
 
 def mechanisms() -> dict[str, type[Mechanism]]:

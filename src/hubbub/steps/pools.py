@@ -91,6 +91,10 @@ class EnginePools:
         self._first = _by_id(engine.fetch(f"SELECT kid, w FROM {self.keys}"), "w")
         self.size = self._first.size
 
+    def again(self) -> None:
+        """Start over from the same pools: experiments draw noise many times, a release never does."""
+        self._round, self._live = 0, f"pool_{self.kind.name}"
+
     def arrays(self) -> ArrayPools:
         """The same pools as arrays; only for logs made for tests and audits."""
         engine = self.log.engine

@@ -1,6 +1,6 @@
 """crowd: hubbub's own mechanism. The most queries a log can give, with counts, from one budget.
 
-    calibrate   (ε, δ) → shares, grid, variances, thresholds     select    rounds of recycled Gaussian noise
+    calibrate   (ε, δ) → shares, grid, variances, thresholds     rounds    selection in rounds, beside this folder
     recount     released keys counted again, users scaled        combine   both estimates of a count, weighed
 
 Theory and integer form: docs/proofs/crowd.md.
@@ -19,7 +19,7 @@ from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, 
 from hubbub.mechanisms.crowd import calibrate
 from hubbub.mechanisms.crowd.combine import combine
 from hubbub.mechanisms.crowd.recount import recount
-from hubbub.mechanisms.crowd.select import select
+from hubbub.mechanisms.rounds import select
 from hubbub.steps.keys import QUERIES
 
 if TYPE_CHECKING:

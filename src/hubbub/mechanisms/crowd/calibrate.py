@@ -16,18 +16,14 @@ from hubbub.gaussian import (
     DELTA_SLACK,
     SLACK,
     GaussianStep,
-    Test,
     certify,
     mu2_of,
     mu_of,
     novel_delta,
     shares,
-    threshold_for,
 )
+from hubbub.mechanisms.rounds import Selection, grid, recycled
 
-GRID_BITS = 16
-WIDEST_NOISE = 1 << 46
-"""The sampler serves 2S below this."""
 EXITS = 0.2
 """Share of the threshold δ that goes to the exits before the last round."""
 
@@ -46,45 +42,6 @@ def shape(rounds: int) -> tuple[tuple[int, ...], tuple[Fraction, ...]]:
         return SHAPES[rounds]
     rise = Fraction(86, 100) / max(1, rounds - 2)
     return (1,) * rounds, tuple(Fraction(4, 100) + i * rise for i in range(rounds - 1))
-
-
-@dataclass(frozen=True)
-class Selection:
-    """The integers of one selection in rounds (section 3 of the notes): `acc >= Θ_r` releases."""
-
-    bits: int
-    multiples: tuple[int, ...]
-    variance: int
-    limit: int
-    thresholds: tuple[int, ...]
-    drops: tuple[int, ...]
-
-    @property
-    def unit(self) -> int:
-        """U = 2^k: the accumulator's 1."""
-        return 1 << self.bits
-
-    @property
-    def totals(self) -> tuple[int, ...]:
-        """C_r = m_1 + … + m_r."""
-        return tuple(sum(self.multiples[: r + 1]) for r in range(len(self.multiples)))
-
-    def users(self, r: int) -> float:
-        """The threshold of a round as a number of users who hold nothing else."""
-        return self.thresholds[r] / (self.totals[r] * self.unit)
-
-    def step(self, name: str, proof: str, *, tightened: bool) -> GaussianStep:
-        """What the accountant and the card see."""
-        return GaussianStep(
-            name=name,
-            mu2=tuple(mu2_of(self.unit**2 * m * m, m * self.variance) for m in self.multiples),
-            proof=proof,
-            tests=tuple(
-                Test(c * self.unit, c * self.variance, t) for c, t in zip(self.totals, self.thresholds, strict=True)
-            ),
-            keys=self.limit,
-            tightened=tightened,
-        )
 
 
 @dataclass(frozen=True)
@@ -158,12 +115,13 @@ def calibrate(plans: list[StagePlan], epsilon: Fraction, delta: Fraction, rounds
     recounts = {
         p.name: Recount(mu2 * share[f"{p.name} recount"], p.keys, mu2 * share[f"{p.name} kept"], p.most) for p in plans
     }
-    noises = {p.name: _noise(mu2 * share[f"{p.name} selection"], rounds) for p in plans}
-    used = float(sum((_mu2(bits, variance, rounds) for bits, variance in noises.values()), Fraction(0)))
+    multiples = shape(rounds)[0]
+    noises = {p.name: grid(mu2 * share[f"{p.name} selection"], multiples) for p in plans}
+    used = float(sum((mu2_of(4**k * m * m, m * v) for k, v in noises.values() for m in multiples), Fraction(0)))
     used += float(sum((r.mu2 + r.kept_mu2 for r in recounts.values()), Fraction(0)))
     first = plans[0]
     bits, variance = noises[first.name]
-    opening = float(mu2_of(4**bits * shape(rounds)[0][0] ** 2, shape(rounds)[0][0] * variance)) * (1 - SLACK)
+    opening = float(mu2_of(4**bits * multiples[0] ** 2, multiples[0] * variance)) * (1 - SLACK)
     spent[first.name] = novel_delta(eps, first_delta, used * (1 + SLACK), opening, first.limit)
     if spent[first.name] <= 0:
         raise ParameterError("This δ leaves nothing for thresholds.", given=f"δ = {float(delta):g}, ε = {eps:g}")
@@ -176,26 +134,9 @@ def calibrate(plans: list[StagePlan], epsilon: Fraction, delta: Fraction, rounds
     return stages
 
 
-def _noise(mu2: Fraction, rounds: int) -> tuple[int, int]:
-    """Grid bits and V = ⌈4^k M (1 + 2e-9)/μ²⌉ + 16; the grid gets coarser until the sampler can serve it."""
-    multiples, _ = shape(rounds)
-    for bits in range(GRID_BITS, 3, -1):
-        variance = math.ceil(4**bits * sum(multiples) * Fraction(1 + 2 * SLACK) / mu2) + 16
-        if 2 * max(multiples) * variance < WIDEST_NOISE:
-            return bits, variance
-    raise ParameterError("This ε needs more noise than the sampler serves.", next="raise epsilon or delta")
-
-
-def _mu2(bits: int, variance: int, rounds: int) -> Fraction:
-    return sum((mu2_of(4**bits * m * m, m * variance) for m in shape(rounds)[0]), Fraction(0))
-
-
 def _thresholds(bits: int, variance: int, rounds: int, limit: int, delta: float) -> Selection:
-    """Θ_r from a novel key's chance at each test: .8 of δ at the last, .2 over the exits."""
+    """A user's own key may pass with .8 of δ/D at the last test and .2 over the exits."""
     multiples, levels = shape(rounds)
-    totals = [sum(multiples[: r + 1]) for r in range(rounds)]
     last = delta / limit if rounds == 1 else (1 - EXITS) * delta / limit
     exits = [EXITS * delta / (max(rounds - 1, 1) * limit)] * (rounds - 1)
-    thresholds = tuple(threshold_for(c << bits, c * variance, p) for c, p in zip(totals, [*exits, last], strict=True))
-    drops = tuple(math.floor(level * thresholds[-1] * c / totals[-1]) for level, c in zip(levels, totals, strict=False))
-    return Selection(bits, multiples, variance, limit, thresholds, drops)
+    return recycled(bits, variance, multiples, levels, limit, [*exits, last])

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from hubbub.mechanisms.crowd.calibrate import Selection
 from hubbub.mechanisms.crowd.recount import Recounted
-from hubbub.mechanisms.crowd.select import Selected
+from hubbub.mechanisms.rounds import Selected, Selection
 
 Floats = npt.NDArray[np.float64]
 BIN = 60
@@ -38,9 +37,9 @@ def combine(selected: Selected, plan: Selection, counted: Recounted) -> Counted:
     recounts, variance = factor * recounts, factor**2 * variance
     if selected.ids.size < FEWEST:
         return Counted(_whole(recounts), np.sqrt(variance))
-    totals = np.array(plan.totals)[selected.rounds]
-    weights = np.maximum(selected.accumulators / (totals * plan.unit), 1.0)
-    weight_variance = plan.variance / (totals * float(plan.unit) ** 2)
+    means = np.array([float(test.mean) for test in plan.tests])[selected.rounds]
+    weights = np.maximum(selected.accumulators / means, 1.0)
+    weight_variance = np.array([float(test.variance) for test in plan.tests])[selected.rounds] / means**2
     users, noise2 = np.empty_like(recounts), np.empty_like(recounts)
     for r in np.unique(selected.rounds):
         g = np.flatnonzero(selected.rounds == r)

@@ -12,8 +12,8 @@ from math import isqrt
 
 import numpy as np
 
-from hubbub.mechanisms.crowd.calibrate import Recount, Selection
-from hubbub.mechanisms.crowd.select import Selected
+from hubbub.mechanisms.crowd.calibrate import Recount
+from hubbub.mechanisms.rounds import Selected, Selection
 from hubbub.noise import NoiseSource
 from hubbub.steps.count import Integers
 from hubbub.steps.pools import Pools
@@ -34,11 +34,10 @@ class Recounted:
 
 def scales(selected: Selected, plan: Selection) -> tuple[Integers, Integers]:
     """λ_i = 2^12 X_i^-1/4 and x_i = X_i U, X_i the key's weight in users (at least 1); integers."""
-    totals = np.array(plan.totals)[selected.rounds]
-    floors = totals * plan.unit
+    floors = np.array([test.mean for test in plan.tests])[selected.rounds]
     raised = np.maximum(selected.accumulators, floors)
     lam = [max(1, isqrt(isqrt((1 << 4 * LAMBDA_BITS) * int(f) // int(a)))) for f, a in zip(floors, raised, strict=True)]
-    return np.array(lam, np.int64), raised // totals
+    return np.array(lam, np.int64), raised // (floors // plan.unit)
 
 
 def length2(lam: Integers, x: Integers, keys: int) -> int:

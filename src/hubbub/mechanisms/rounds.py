@@ -1,0 +1,130 @@
+"""Selection in rounds of Gaussian noise: the integers that run, their calibration, and the loop itself.
+
+Keys that cannot win leave, and their users' weight moves to the rest. With `recycled` rounds a key keeps all it
+gathered (crowd); with fresh rounds each test looks at its own round alone (the baselines). Any kind of key,
+any engine: the loop asks `Pools` for sums and the noise source for noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from hubbub.errors import ParameterError
+from hubbub.gaussian import SLACK, GaussianStep, Test, mu2_of, threshold_for
+from hubbub.noise import NoiseSource
+from hubbub.steps.count import Integers
+from hubbub.steps.pools import Pools
+
+GRID_BITS = 16
+WIDEST_NOISE = 1 << 46
+"""The sampler serves 2S below this."""
+NO_DROP = -(1 << 62)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The integers of one selection: in round r, `accumulator >= thresholds[r]` releases, `< drops[r]` drops."""
+
+    bits: int
+    multiples: tuple[int, ...]
+    variances: tuple[int, ...]
+    limit: int
+    thresholds: tuple[int, ...]
+    drops: tuple[int, ...]
+    recycled: bool = True
+
+    @property
+    def unit(self) -> int:
+        """U = 2^k: the weight of a user who holds one key."""
+        return 1 << self.bits
+
+    @property
+    def tests(self) -> tuple[Test, ...]:
+        """Each round's test: the most a single user's own key has gathered by then, the noise in it, the threshold."""
+        tests = []
+        for r, threshold in enumerate(self.thresholds):
+            since = 0 if self.recycled else r
+            mean = sum(self.multiples[since : r + 1]) * self.unit
+            tests.append(Test(mean, sum(self.variances[since : r + 1]), threshold))
+        return tuple(tests)
+
+    def users(self, r: int) -> float:
+        """The threshold of a round as a number of users who hold nothing else."""
+        test = self.tests[r]
+        return test.threshold / test.mean
+
+    def step(self, name: str, proof: str, *, tightened: bool) -> GaussianStep:
+        """What the accountant and the card see."""
+        shifts = (self.unit**2 * m * m for m in self.multiples)
+        return GaussianStep(
+            name=name,
+            mu2=tuple(mu2_of(shift, variance) for shift, variance in zip(shifts, self.variances, strict=True)),
+            proof=proof,
+            tests=self.tests,
+            keys=self.limit,
+            tightened=tightened,
+        )
+
+
+def grid(mu2: Fraction, multiples: Sequence[int]) -> tuple[int, int]:
+    """Grid bits and V = ⌈4^k M (1 + 2e-9)/μ²⌉ + 16, variance m_r V in round r; coarser until the sampler serves it."""
+    for bits in range(GRID_BITS, 3, -1):
+        variance = math.ceil(4**bits * sum(multiples) * Fraction(1 + 2 * SLACK) / mu2) + 16
+        if 2 * max(multiples) * variance < WIDEST_NOISE:
+            return bits, variance
+    raise ParameterError("This ε needs more noise than the sampler serves.", next="raise epsilon or delta")
+
+
+def recycled(
+    bits: int, variance: int, multiples: Sequence[int], levels: Sequence[Fraction], limit: int, chances: Sequence[float]
+) -> Selection:
+    """Rounds that add up: Θ_r from the chance a user's own key may have at each test, drops as levels of the last."""
+    totals = [sum(multiples[: r + 1]) for r in range(len(multiples))]
+    thresholds = tuple(threshold_for(c << bits, c * variance, p) for c, p in zip(totals, chances, strict=True))
+    drops = tuple(math.floor(x * thresholds[-1] * c / totals[-1]) for x, c in zip(levels, totals, strict=False))
+    return Selection(bits, tuple(multiples), tuple(m * variance for m in multiples), limit, thresholds, drops)
+
+
+def fresh(
+    bits: int, variances: Sequence[int], margin: Fraction | None, limit: int, chances: Sequence[float]
+) -> Selection:
+    """Rounds that stand alone; a key stays if its value plus `margin` sd reaches the last threshold (None: always)."""
+    unit = 1 << bits
+    thresholds = tuple(threshold_for(unit, v, p) for v, p in zip(variances, chances, strict=True))
+    drops = tuple(
+        NO_DROP if margin is None else thresholds[-1] - math.floor(margin * math.isqrt(v)) for v in variances[:-1]
+    )
+    return Selection(bits, (1,) * len(variances), tuple(variances), limit, thresholds, drops, recycled=False)
+
+
+@dataclass(frozen=True)
+class Selected:
+    """Released keys, by id: the accumulator when it passed, and in which round (from 0)."""
+
+    ids: Integers
+    accumulators: Integers
+    rounds: Integers
+
+
+def select(pools: Pools, plan: Selection, noise: NoiseSource, step: str) -> Selected:
+    """Run the rounds. Tests are key by key; nothing about keys that are not released leaves this function."""
+    live = np.arange(pools.size)
+    accumulators = np.zeros(pools.size, np.int64)
+    passed_in = np.full(pools.size, -1, np.int64)
+    for r, (multiple, variance) in enumerate(zip(plan.multiples, plan.variances, strict=True)):
+        weights = pools.weights(live)
+        now = multiple * weights + noise.gaussian(f"{step} round {r + 1}", variance, live.size)
+        if plan.recycled:
+            now += accumulators[live]
+        accumulators[live] = now
+        passes = now >= plan.thresholds[r]
+        passed_in[live[passes]] = r
+        if r < len(plan.drops):
+            live = live[~passes & (now >= plan.drops[r])]
+    ids = np.flatnonzero(passed_in >= 0)
+    return Selected(ids, accumulators[ids], passed_in[ids])
