@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal, localcontext
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal, localcontext
 from enum import StrEnum
 from fractions import Fraction
 
@@ -113,9 +113,9 @@ def read_step(record: dict[str, object]) -> Step:
 # ------------------------------------------------------------------ one thresholded key
 
 
-def _exactly() -> Context:
+def _exactly(rounding: str = ROUND_HALF_EVEN) -> Context:
     """Decimals of many digits whose exponents never underflow."""
-    return Context(prec=DIGITS, Emin=MIN_EMIN, Emax=MAX_EMAX)
+    return Context(prec=DIGITS, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 def release_probability(scale: Fraction, threshold: int, count: int) -> Decimal:
@@ -134,8 +134,9 @@ def threshold_delta(scale: Fraction, threshold: int, l0: int, l1: int, linf: int
 
     δ* = max_k 1 - Π(1 - r(m_i)) over k keys with multiplicities m_i in [1, linf] and sum at most l1.
     -ln(1 - r) is convex, so for each k the extreme spread is best: as many keys as fit at linf, one
-    with the rest, the others at 1 (claims-and-proofs, part e; linf = 1 gives 1 - (1 - r(1))^l0).
+    with the rest, the others at 1 (docs/proofs/korolova.md, lemma 4; linf = 1 gives 1 - (1 - r(1))^l0).
     Σ r(m_i) bounds it too: where r is below the last digit of 1, 1 - Π(1 - r) would be nothing at all.
+    It is a probability: rounding up ends at 1.
     """
     with localcontext(_exactly()):
         best = Decimal(0)
@@ -145,12 +146,17 @@ def threshold_delta(scale: Fraction, threshold: int, l0: int, l1: int, linf: int
             if extra < 0:
                 break
             full, rest = divmod(extra, linf - 1) if linf > 1 else (0, 0)
-            none_shows, together = (1 - r[linf]) ** full, r[linf] * full
+            none_shows, together = _power(1 - r[linf], full), r[linf] * full
             if full < k:
-                none_shows *= (1 - r[1 + rest]) * (1 - r[1]) ** (k - full - 1)
+                none_shows *= (1 - r[1 + rest]) * _power(1 - r[1], k - full - 1)
                 together += r[1 + rest] + r[1] * (k - full - 1)
             best = max(best, min(1 - none_shows + SLACK, together * (1 + SLACK)))
-        return best
+        return min(best, Decimal(1))
+
+
+def _power(x: Decimal, n: int) -> Decimal:
+    """x^n with 0^0 = 1, which decimals leave undefined: a threshold low enough rounds 1 - r to 0."""
+    return x**n if n else Decimal(1)
 
 
 def smallest_threshold(scale: Fraction, delta: Decimal, l0: int, l1: int, linf: int) -> int:
@@ -235,9 +241,9 @@ class Loss:
 
 
 def total_delta(steps: Iterable[Step]) -> Decimal:
-    """The δ of all thresholds together."""
-    with localcontext(_exactly()):
-        return sum((s.delta for s in steps), Decimal(0)) * (1 + SLACK)
+    """The δ of all thresholds together, rounded up, and at most 1."""
+    with localcontext(_exactly(ROUND_CEILING)):
+        return min(sum((s.delta for s in steps), Decimal(0)), Decimal(1))
 
 
 def loss_of(steps: Iterable[Step]) -> Loss:

@@ -20,6 +20,7 @@ from hubbub.account import (
     round_up,
     smallest_threshold,
     threshold_delta,
+    total_delta,
 )
 from hubbub.errors import OurBug, ParameterError
 
@@ -80,6 +81,28 @@ def test_the_continuous_threshold_would_break_delta() -> None:
         naive = math.ceil(1 + float(b) * math.log(1 / (2 * p)))
         broken += threshold_delta(b, naive, d, d, 1) > Decimal(delta)
     assert broken > 5
+
+
+@pytest.mark.parametrize(
+    ("b", "threshold", "l0", "l1", "linf"),
+    [(Fraction(1), 1, 100, 100, 1), (Fraction(1, 50), 1, 20, 20, 20), (Fraction(1, 50), 1, 20, 20, 1)],
+)
+def test_a_low_threshold_costs_no_more_than_certainty(b: Fraction, threshold: int, l0: int, l1: int, linf: int) -> None:
+    """Rounding up must not pass 1, and 0^0 is 1: nothing shows among no keys."""
+    found = threshold_delta(b, threshold, l0, l1, linf)
+    assert 1 - Decimal("1e-9") < found <= 1
+    both = loss_of([step(scale=b, threshold=threshold, l0=l0, l1=l1, linf=linf)] * 2)
+    assert both.delta == both.tv == 1.0
+
+
+def test_deltas_add_without_rounding_down() -> None:
+    """1e-5 and 1e-39 are more than 1e-5, in sixty digits and as a float."""
+    steps = [step(scale=Fraction(1), threshold=t, l0=1, l1=1) for t in (12, 90)]
+    with mpmath.workdps(80):
+        a = mpmath.exp(-1)
+        exact = (a**11 + a**89) / (1 + a)
+        assert mpmath.mpf(loss_of(steps).delta) >= exact
+        assert mpmath.mpf(str(total_delta(steps))) >= exact
 
 
 def test_the_example_card() -> None:
