@@ -1,19 +1,28 @@
-"""What every command shares: its terminal, its options, and how errors end."""
+"""What every command shares: its terminal, how errors end, its options and how they are read."""
 
 from __future__ import annotations
 
 import functools
 import json
 import os
+import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Annotated, Any, ParamSpec
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
+from unicodedata import category
 
 import typer
 
-from hubbub.errors import HubbubError
+from hubbub.errors import HubbubError, ParameterError
+
+if TYPE_CHECKING:
+    from hubbub.card.owner import Owner
+    from hubbub.log import Period, SearchLog
+    from hubbub.mechanisms import Mechanism
 
 P = ParamSpec("P")
 
@@ -23,6 +32,30 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more; show t
 LedgerFile = Annotated[
     str | None, typer.Option("--ledger", help="The budget book. Default: the user's data directory.", metavar="FILE")
 ]
+LogFile = Annotated[str | None, typer.Argument(help="The log: a file, a folder or a quoted glob.", metavar="LOG")]
+Format = Annotated[str | None, typer.Option(help="Format of the log: aol or table.")]
+Columns = Annotated[
+    str | None, typer.Option(help="For `table`: user=…,time=…,query=…,url=…,rank=…", metavar="NAME=COLUMN,…")
+]
+CanonicalUrls = Annotated[bool | None, typer.Option("--canonical-urls", help="Canonicalise clicked URLs.")]
+MaxRejects = Annotated[str | None, typer.Option(help="Stop if more lines than this are unreadable (5%).")]
+EngineName = Annotated[str | None, typer.Option(help="Where the log is counted: duckdb (default) or spark.")]
+Master = Annotated[str | None, typer.Option(help="For spark: its master (local[*]).", metavar="URL")]
+Memory = Annotated[str | None, typer.Option(help="The engine's memory limit (2GB).")]
+Threads = Annotated[int | None, typer.Option(help="The engine's threads (all cores).")]
+Work = Annotated[str | None, typer.Option(help="Folder for temporary copies of the raw log.", metavar="DIR")]
+Population = Annotated[str | None, typer.Option(help="Who the log is about; budgets add up per population.")]
+Dataset = Annotated[str | None, typer.Option(help="Your name for this log: population and period.")]
+Config = Annotated[str | None, typer.Option(help="TOML with any of these options and a [card] table.", metavar="FILE")]
+
+MechanismName = Annotated[str | None, typer.Option(help="Which mechanism: korolova.", metavar="M")]
+Epsilon = Annotated[str | None, typer.Option(help="Privacy loss ε; same as --set epsilon=E.", metavar="E")]
+Delta = Annotated[str | None, typer.Option(help="Failure chance δ; same as --set delta=D.", metavar="D")]
+Set = Annotated[list[str] | None, typer.Option(help="A parameter, as name=value; repeatable.", metavar="NAME=VALUE")]
+Variant = Annotated[str | None, typer.Option(help="strict (provable, default) or published (as in the paper).")]
+NeighboursName = Annotated[str | None, typer.Option(help="add-remove (default) or replace.")]
+TableNames = Annotated[str | None, typer.Option(help="Tables to release, e.g. queries,clicks.", metavar="T,…")]
+Serp = Annotated[str | None, typer.Option(help="Public result list: Parquet or TSV with query, url.", metavar="F")]
 
 
 class Terminal:
@@ -107,3 +140,175 @@ def command(function: Callable[P, Any]) -> Callable[P, None]:
             raise typer.Exit(3) from None
 
     return run
+
+
+# ------------------------------------------------------------------ what was asked for
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a command was asked for, by its options and its configuration; options win."""
+
+    given: dict[str, Any]
+    """Every option, None where nothing was said."""
+    settings: dict[str, str]
+    owner: Owner
+    card: dict[str, Any]
+
+
+def asked(given: dict[str, Any], set: list[str] | None, config: str | None, known: list[str] | None = None) -> Asked:
+    """Options over configuration. `known` are the options a configuration may hold; those not in `given` are left."""
+    from hubbub.card.owner import read_config, read_owner
+
+    stated: dict[str, Any] = read_config(config) if config is not None else {}
+    card = _table(stated, "card")
+    owner = read_owner(card)
+    options = {key: value for key, value in stated.items() if key not in ("card", "set")}
+    _check_options(options, list(given) if known is None else known)
+    _check_text(given | options)
+    settings = parse_settings(_pairs(_table(stated, "set")) + _pairs(options, BUDGET))
+    settings |= parse_settings((set or []) + _pairs(given, BUDGET))
+    options = {name: value for name, value in options.items() if name in given}
+    given = options | {name: value for name, value in given.items() if value is not None or name not in options}
+    return Asked(given, settings, owner, card)
+
+
+REQUIRED = {"log": "LOG", "out": "--out DIR", "mechanism": "--mechanism M", "format": "--format F"}
+
+
+def require(given: dict[str, Any], names: Iterable[str], command: str) -> None:
+    """Refuse a command without the options it cannot do without, or with an engine there is not."""
+    from hubbub.mechanisms import mechanisms
+
+    for name in names:
+        if not given[name]:
+            allowed = {"mechanism": ", ".join(mechanisms()), "format": "aol, table"}.get(name, "")
+            raise ParameterError(f"{REQUIRED[name]} is missing.", allowed=allowed, next=f"see hubbub {command} --help")
+    if given["engine"] not in (None, "duckdb", "spark"):
+        raise ParameterError("There is no such engine.", given=given["engine"], allowed="duckdb, spark")
+
+
+def build_mechanism(given: dict[str, Any], settings: dict[str, str]) -> Mechanism:
+    """The mechanism these options describe."""
+    from hubbub.lists import read_serp
+    from hubbub.mechanisms import build
+
+    return build(
+        given["mechanism"],
+        settings,
+        variant=given["variant"] or "strict",
+        neighbours=given["neighbours"],
+        tables=[t.strip() for t in given["tables"].split(",")] if given["tables"] else None,
+        serp=read_serp(given["serp"], canonical_urls=bool(given["canonical_urls"])) if given["serp"] else None,
+    )
+
+
+def open_log(given: dict[str, Any], period: Period | None, terminal: Terminal) -> SearchLog:
+    """Read and clean the log these options describe; close it after use."""
+    from hubbub.log import read_log
+
+    log = read_log(
+        given["log"],
+        format=given["format"],
+        columns=parse_columns(given["columns"]),
+        period=period,
+        canonical_urls=bool(given["canonical_urls"]),
+        engine=given["engine"] or "duckdb",
+        master=given.get("master"),
+        memory=given["memory"] or "2GB",
+        threads=whole_number(given["threads"], "threads", most=1024),
+        work=Path(given["work"]) if given["work"] else None,
+        progress=terminal.progress("reading"),
+    )
+    if log.ingested.rejected:
+        terminal.warn(f"{log.ingested.rejected} of {log.ingested.read} lines set aside: {log.ingested.reasons}")
+    return log
+
+
+def parse_settings(pairs: list[str]) -> dict[str, str]:
+    """`--set name=value` as a table."""
+    settings: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise ParameterError("--set needs a name and a value.", given=pair, allowed="name=value, e.g. --set d=20")
+        if name.strip() in settings:
+            raise ParameterError("A parameter is set twice.", given=name.strip(), next="set it once")
+        settings[name.strip()] = value.strip()
+    return settings
+
+
+def parse_columns(text: str | None) -> dict[str, str] | None:
+    """`--columns user=a,query=b` as a table."""
+    if not text:
+        return None
+    columns: dict[str, str] = {}
+    for pair in text.split(","):
+        name, equals, column = pair.partition("=")
+        if not equals or not name.strip() or not column.strip():
+            raise ParameterError("--columns cannot be read.", given=text, allowed="user=…,time=…,query=…,url=…,rank=…")
+        columns[name.strip()] = column.strip()
+    return columns
+
+
+def parse_share(text: object) -> float:
+    """A share such as 5% or 0.05."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(%?)", str(text).strip())
+    share = float(match.group(1)) / (100 if match.group(2) else 1) if match else -1.0
+    if not 0 <= share <= 1:
+        raise ParameterError("--max-rejects is not a share.", given=text, allowed="0% to 100%, e.g. 5%")
+    return share
+
+
+def whole_number(value: object, name: str, least: int = 1, most: int | None = None) -> int | None:
+    """An option that counts something."""
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or value < least or (most is not None and value > most):
+        allowed = f"{least} or more" if most is None else f"{least} to {most}"
+        raise ParameterError(f"--{name} must be a whole number.", given=value, allowed=allowed)
+    return value
+
+
+# ------------------------------------------------------------------ the configuration
+
+KINDS: dict[str, tuple[str, tuple[type, ...]]] = {
+    **dict.fromkeys(("threads", "users_public", "seed"), ("a whole number", (int,))),
+    **dict.fromkeys(("canonical_urls", "not_private"), ("true or false", (bool,))),
+    **dict.fromkeys(("epsilon", "delta", "max_rejects"), ("a number or text", (int, float, str))),
+}
+TEXT = ("text", (str,))
+BUDGET = ("epsilon", "delta")  # options that are settings: --epsilon E is --set epsilon=E
+
+
+def _check_options(options: dict[str, Any], known: list[str]) -> None:
+    """Refuse what is no option, or not of the option's type: `not_private = "no"` must not mean yes."""
+    for key, value in options.items():
+        if key not in known:
+            allowed = ", ".join([*known, "[set]", "[card]"])
+            raise ParameterError("The configuration has an unknown option.", given=key, allowed=allowed)
+        words, kinds = KINDS.get(key, TEXT)
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            given = f"{key} = {value!r}"
+            raise ParameterError("An option in the configuration is of the wrong type.", given=given, allowed=words)
+
+
+def _check_text(given: dict[str, Any]) -> None:
+    """An empty shell variable must not mean the default; what is no text cannot stand in run.toml."""
+    for name, value in given.items():
+        if isinstance(value, str) and (not value.strip() or any(category(c) in ("Cc", "Cs") for c in value)):
+            what = "LOG" if name == "log" else "--" + name.replace("_", "-")
+            allowed = "text in UTF-8 without control characters"
+            raise ParameterError(f"{what} is empty or not text.", given=ascii(value), allowed=allowed)
+
+
+def _pairs(table: dict[str, Any], names: tuple[str, ...] | None = None) -> list[str]:
+    """Settings as `--set` would give them."""
+    return [f"{name}={table[name]}" for name in names or table if table.get(name) is not None]
+
+
+def _table(stated: dict[str, Any], name: str) -> dict[str, Any]:
+    table = stated.get(name, {})
+    if not isinstance(table, dict):
+        raise ParameterError(f"[{name}] in the configuration must be a table.", given=table)
+    return table
