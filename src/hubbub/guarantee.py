@@ -7,7 +7,7 @@ prove for the discrete law that runs. Only the second is ever a headline.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 
@@ -42,6 +42,8 @@ class Unit(StrEnum):
 
 
 END_TO_END = "end-to-end"
+SEEDED = "drawn from a fixed seed, which anybody can repeat"
+ANYTHING = "δ reaches 1, which allows any output at all"
 
 
 def number(x: float) -> str:
@@ -49,9 +51,14 @@ def number(x: float) -> str:
     return "∞" if math.isinf(x) else f"{x:.6g}"
 
 
+def finite(x: float | None) -> float | None:
+    """A number for JSON: infinity and what is not a number are null."""
+    return x if x is not None and math.isfinite(x) else None
+
+
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says of its mechanism, and whether that holds."""
+    """What a paper says of its mechanism, and whether that holds; None where it says nothing, with the reason why."""
 
     by: str
     epsilon: float | None
@@ -76,23 +83,26 @@ class Guarantee:
     @property
     def private(self) -> bool:
         """Whether something is proven end to end."""
-        return self.scope == END_TO_END and self.epsilon is not None and math.isfinite(self.epsilon)
+        something = finite(self.epsilon) is not None and (self.delta is None or self.delta < 1)
+        return something and self.scope == END_TO_END and self.definition is not Definition.NONE
+
+    def of_run(self, *, seeded: bool) -> Guarantee:
+        """What one run may state of it: nothing if its noise can be repeated, or if δ allows everything."""
+        why = SEEDED if seeded else ANYTHING if self.delta is not None and self.delta >= 1 else ""
+        return replace(self, definition=Definition.NONE, epsilon=None, delta=None, scope=why) if why else self
 
     def sentence(self, period: str = "") -> str:
         """The guarantee in one plain sentence."""
-        if self.epsilon is None or math.isinf(self.epsilon) or self.definition is Definition.NONE:
+        if self.epsilon is None or math.isinf(self.epsilon) or self.definition is Definition.NONE or self.delta == 1:
             return "Nothing is proven about what this release tells of any one user."
         during = f" {period}" if period else ""
         change = self.neighbours.sentence
         change = change[0].upper() + change[1:]
-        if self.definition is Definition.PURE:
-            except_for = ""
-        else:
-            except_for = f", except with probability {number(self.delta or 0.0)}"
+        plus = "" if self.definition is Definition.PURE else f", plus {number(self.delta or 0.0)}"
         condition = "" if self.scope == END_TO_END else f" This holds only {self.scope}."
         return (
             f"{change}{during} changes the probability of any output by at most a factor "
-            f"e^{number(self.epsilon)}{except_for}.{condition}"
+            f"e^{number(self.epsilon)}{plus}.{condition}"
         )
 
     def _repr_html_(self) -> str:

@@ -29,7 +29,7 @@ from hubbub.card.owner import Owner
 from hubbub.card.schema import STAMP, Card
 from hubbub.errors import InputError, LedgerError, OurBug, Refused
 from hubbub.folder import require_free, whole
-from hubbub.guarantee import Definition, Guarantee, number
+from hubbub.guarantee import ANYTHING, Guarantee, number
 from hubbub.ledger import Entry, Ledger, named
 from hubbub.mechanisms.base import Mechanism, Tables
 from hubbub.noise import SecureNoise, SeededNoise
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from hubbub.noise import NoiseSource
     from hubbub.steps.count import Counts
 
-SEEDED = "drawn from a fixed seed, which anybody can repeat"
 DO_NOT_PUBLISH = """NOT PRIVATE. DO NOT PUBLISH.
 
 Everything in this folder was computed from the raw log without a privacy mechanism.
@@ -67,26 +66,37 @@ class Plan:
 
     def guarantee(self) -> Guarantee:
         """What this plan proves; a seeded run proves nothing."""
-        proven = self.mechanism.proven()
-        if self.seed is None:
-            return proven
-        return Guarantee(
-            Definition.NONE, None, None, proven.neighbours, scope=SEEDED, proof=proven.proof, caveats=proven.caveats
-        )
+        return self.mechanism.proven().of_run(seeded=self.seed is not None)
 
     def refuse_early(self) -> None:
         """Every refusal that needs no look at the log."""
         require_free(self.out)
         named(self.population)
         named(self.dataset)
+        self._refuse_unproven()
+        self._refuse_large_delta()
+
+    def _refuse_unproven(self) -> None:
+        """What is not private needs a word from the owner."""
         guarantee = self.guarantee()
-        if not guarantee.private and not self.not_private:
-            raise Refused(
-                f"This release would not be private: {guarantee.scope}.",
-                given=f"{self.mechanism.name} {self.mechanism.variant}" if self.seed is None else f"--seed {self.seed}",
-                next="leave the seed out, or say --not-private: everything written is then stamped, and the ledger "
-                "records an infinite loss",
-            )
+        if guarantee.private or self.not_private:
+            return
+        given = f"{self.mechanism.name} {self.mechanism.variant}"
+        instead = "choose another mechanism or variant"
+        if self.seed is not None:
+            given, instead = f"--seed {self.seed}", "leave the seed out"
+        elif guarantee.scope == ANYTHING:
+            given += ", " + ", ".join(f"{name} = {value}" for name, value in self.mechanism.settings.items())
+            instead = "raise the thresholds (K, K_c), or lower the bounds on a user (d, d_c)"
+        raise Refused(
+            f"This release would not be private: {guarantee.scope}.",
+            given=given,
+            next=f"{instead}, or say --not-private: everything written is then stamped, and the ledger records an "
+            "infinite loss",
+        )
+
+    def _refuse_large_delta(self) -> None:
+        """δ against what the owner declared; the exact number of users must not decide whether a release exists."""
         asked = Fraction(self.mechanism.given.get("delta", 0))
         delta = max(asked, Fraction(self.mechanism.loss().delta))
         if self.users_public is not None and delta * self.users_public >= 1 and not self.not_private:

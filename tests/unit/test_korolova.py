@@ -14,7 +14,7 @@ from hubbub import Korolova
 from hubbub.account import threshold_delta
 from hubbub.audit.counts import NoNoise
 from hubbub.audit.protocols import Event, Subject
-from hubbub.audit.tiny import measured
+from hubbub.audit.tiny import measured, values_of
 from hubbub.errors import ParameterError
 from hubbub.lists import UrlList
 from hubbub.mechanisms.korolova import laplace_sd
@@ -73,6 +73,34 @@ def test_theorem_1_of_the_paper() -> None:
     assert math.isclose((small.epsilon or 0) - 0.1, 0.2273, abs_tol=1e-4), "α's second branch"
 
 
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"b": 1, "K": 0, "b_q": 1}, "K >= d"),
+        ({"b": "1/50", "K": 0, "b_q": 1, "d": 20}, "K >= d"),
+        ({"b": 1000, "K": 20, "b_q": 1, "d": 20}, "δ reaches 1"),
+    ],
+)
+def test_where_theorem_1_says_nothing_the_claim_is_empty(settings: dict[str, Any], why: str) -> None:
+    claim = Korolova(**settings, variant="published").claimed()
+    assert (claim.epsilon, claim.delta) == (None, None) and why in claim.why
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+def test_the_paper_does_not_claim_the_strict_variant(neighbours: str) -> None:
+    mechanism = Korolova(epsilon=2, delta="1e-6", d=5, neighbours=neighbours)
+    claim, proven = mechanism.claimed(), mechanism.proven()
+    assert claim.by == "hubbub (strict variant of Korolova et al. 2009)"
+    assert (claim.epsilon, claim.delta, claim.holds) == (proven.epsilon, proven.delta, True)
+    low = Korolova(b=1, K=0, d=100).claimed()
+    assert (low.epsilon, low.delta, low.holds) == (None, None, True) and "δ reaches 1" in low.why
+
+
+def test_a_random_sample_is_not_called_uniform() -> None:
+    how = [b.how for b in Korolova(epsilon=2, delta="1e-6", d=5, keep="random").bounds()]
+    assert how[0] == "sample by a secret hash"
+
+
 def test_a_fractional_k_is_the_next_integer_rule() -> None:
     assert Korolova(b=1, K="19.99", d=1).thresholds() == {"queries": 20}
     assert Korolova(b=1, K=20, d=1).thresholds() == {"queries": 21}
@@ -127,7 +155,7 @@ def test_the_mass_at_the_threshold_passes() -> None:
     mechanism = Korolova(b=1, K=9, d=1)
     released = mechanism.perturb({"queries": Counts(np.array([9, 10, 11]))}, NoNoise())["queries"]
     assert released.ids.tolist() == [1, 2]
-    assert released.values.tolist() == [10, 11]
+    assert values_of(released) == [10, 11]
 
 
 def test_clicks_of_a_list_cover_every_listed_url_of_a_released_query() -> None:
@@ -136,7 +164,7 @@ def test_clicks_of_a_list_cover_every_listed_url_of_a_released_query() -> None:
     mechanism = Korolova(b=1, K=9, b_c=1, d=2, d_c=2, serp=SERP)
     seen = measured(Subject.of(mechanism), log)
     clicks = mechanism.perturb(seen.counts, NoNoise())["clicks"]
-    rows = {seen.keys["clicks"][i]: v for i, v in zip(clicks.ids.tolist(), clicks.values.tolist(), strict=True)}
+    rows = {seen.keys["clicks"][i]: v for i, v in zip(clicks.ids.tolist(), values_of(clicks), strict=True)}
     assert rows == {("a", "u1"): 3, ("a", "u2"): 0}, "b is not released, `elsewhere` is not listed"
 
 

@@ -253,3 +253,25 @@ def test_delta_is_compared_with_declared_users(log_file: Path, tmp_path: Path, h
     assert "1/users" in result.stderr, "without a declared number the owner is warned on the terminal"
     result = hubbub(*arguments, "--out", tmp_path / "allowed", "--users-public", "5000", "--not-private", "--json")
     assert document(result)["private"] is True, "--not-private changes nothing about what is proven"
+
+
+LOW = [
+    {"settings": {"b": 1, "K": 0, "d": 100}},
+    {"settings": {"b": "1/50", "K": 0, "b_q": 1, "d": 20}, "variant": "published"},
+]
+
+
+@pytest.mark.parametrize("low", LOW)
+def test_a_threshold_that_lets_everything_pass_is_refused(log_file: Path, tmp_path: Path, low: dict[str, Any]) -> None:
+    """δ reaches 1: nothing is proven, unless the owner says so nothing is done, and the card claims nothing."""
+    mechanism = build("korolova", **low)
+    assert mechanism.loss().delta == 1.0
+    with pytest.raises(Refused, match="δ reaches 1") as refused:
+        Plan(mechanism, tmp_path / "out").refuse_early()
+    assert "K = 0" in str(refused.value) and "--not-private" in str(refused.value)
+    with Ledger() as ledger, read_log(log_file, format="aol") as log:
+        run_release(log, Plan(mechanism, tmp_path / "out", not_private=True), ledger)
+        assert [entry.private for entry in ledger.entries()] == [False]
+    assert broken(tmp_path / "out") == []
+    card = Release(tmp_path / "out").card
+    assert card["mechanism"]["stamp"] == "NOT PRIVATE" and card["claim"]["epsilon"] is None  # type: ignore[index]

@@ -202,38 +202,31 @@ class Korolova(Mechanism, register=True):
                 if self.variant == "published":
                     limits.append(Bound(f"{table} per user", "l1", limit, "the first by time, repeats included"))
                 else:
-                    how = "the first by time" if self.settings["keep"] == "first" else "uniform sample by a secret hash"
+                    how = "the first by time" if self.settings["keep"] == "first" else "sample by a secret hash"
                     limits.append(Bound(f"distinct {table} per user", "l0", limit, how))
                     limits.append(Bound(f"count per key per user ({table})", "linf", 1, "distinct"))
         return tuple(limits)
 
     def claimed(self) -> Claim:
-        """Theorem 1 of the paper, for the parameters that run."""
-        d, epsilon, delta = int(self.settings["d"]), 0.0, 0.0
-        if "queries" in self.tables:
-            b, K = float(self._number("b")), float(self._number("K"))
-            half = 0.5 * math.exp((1 - K) / b)
-            second = 1 / (1 - half) if half < 1 else math.inf
-            alpha = max(math.exp(1 / b), second)
-            epsilon = d * math.log(alpha)
-            delta = d / 2 * math.exp((d - K) / b)
-        if "b_q" in self.settings:
-            epsilon += d / float(self._number("b_q"))
+        """Theorem 1 of the paper, for the parameters that run; strict is ours, and claims what is proven."""
+        if self.variant == "strict":
+            proven = self.proven().of_run(seeded=False)
+            why = "proven here; the paper claims nothing about this variant" if proven.private else proven.scope
+            return Claim(f"hubbub (strict variant of {self.paper})", proven.epsilon, proven.delta, True, why)
+        by = f"{self.paper}, Theorem 1"
+        d, b, K = int(self.settings["d"]), float(self._number("b")), float(self._number("K"))
+        if d > K:  # then α can be infinite, too
+            return Claim(by, None, None, True, "the theorem needs K >= d, and claims nothing here")
+        alpha = max(math.exp(1 / b), 1 / (1 - 0.5 * math.exp((1 - K) / b)))
+        epsilon = d * math.log(alpha) + d / float(self._number("b_q"))
+        delta = d / 2 * math.exp((d - K) / b)
         if "b_c" in self.settings:
-            d_c, b_c = int(self.settings["d_c"]), float(self._number("b_c"))
-            epsilon += d_c / b_c
-            if "K_c" in self.settings:  # the paper has no such table; its δ for queries, applied to (query, url)
-                delta += d_c / 2 * math.exp((d_c - float(self._number("K_c"))) / b_c)
+            epsilon += int(self.settings["d_c"]) / float(self._number("b_c"))
+        if delta >= 1:
+            return Claim(by, None, None, True, "the theorem's δ reaches 1, which allows any output at all")
         loss = self.loss()
-        return Claim(
-            by=f"{self.paper}, Theorem 1",
-            epsilon=epsilon,
-            delta=delta,
-            holds=loss.epsilon <= epsilon * (1 + 1e-12) and loss.delta <= delta * (1 + 1e-12),
-            why=""
-            if self.variant == "published"
-            else "the theorem's numbers for the same bounds, scales and thresholds",
-        )
+        holds = loss.epsilon <= epsilon * (1 + 1e-12) and loss.delta <= delta * (1 + 1e-12)
+        return Claim(by, epsilon, delta, holds)
 
     @property
     def value_column(self) -> str:
