@@ -23,16 +23,16 @@ import pyarrow.parquet as pq
 
 import hubbub
 from hubbub._callable import make_callable
-from hubbub.account import Loss
+from hubbub.account import Loss, Step
 from hubbub.card.build import Booked, TableFile, build_card
 from hubbub.card.owner import Owner
 from hubbub.card.schema import STAMP, Card
-from hubbub.errors import InputError, LedgerError, OurBug, Refused
+from hubbub.errors import InputError, LedgerError, OurBug, ParameterError, Refused
 from hubbub.folder import require_free, whole
 from hubbub.guarantee import ANYTHING, Guarantee, number
 from hubbub.ledger import Entry, Ledger, named
 from hubbub.mechanisms.base import Mechanism, Tables
-from hubbub.noise import SecureNoise, SeededNoise
+from hubbub.noise import SecureNoise, SeededNoise, discrete_laplace
 from hubbub.report.page import write_pages
 from hubbub.steps.count import names
 
@@ -75,6 +75,7 @@ class Plan:
         named(self.dataset)
         self._refuse_unproven()
         self._refuse_large_delta()
+        self._refuse_undrawable()
 
     def _refuse_unproven(self) -> None:
         """What is not private needs a word from the owner."""
@@ -106,6 +107,20 @@ class Plan:
                 allowed=f"δ below 1/N = {number(1 / self.users_public)}",
                 next="lower --delta",
             )
+
+    def _refuse_undrawable(self) -> None:
+        """Build the samplers before the budget is spent: not every fraction can be drawn exactly."""
+        for step in self.mechanism.steps():
+            if isinstance(step, Step):
+                try:
+                    discrete_laplace(step.scale)
+                except ParameterError as error:
+                    raise ParameterError(
+                        f"The noise of step {step.name} cannot be drawn exactly.",
+                        given=f"scale {step.scale}",
+                        allowed=error.allowed,
+                        next="write epsilon with fewer digits, or give a scale that is a fraction of smaller numbers",
+                    ) from None
 
 
 @dataclass(frozen=True)
@@ -150,6 +165,7 @@ def run_release(
     plan.refuse_early()
     loss = mechanism.loss()
     ledger.would_allow(plan.population, loss, guarantee.private)
+    _refuse_other_period(log, plan.owner)
     _refuse_damaged(log, plan.max_rejects)
     if noise is None:
         noise = SecureNoise() if plan.seed is None else SeededNoise(plan.seed)
@@ -186,6 +202,17 @@ def _commit(ledger: Ledger, entry: Entry) -> str:
     except LedgerError as error:
         return f"the release is whole and its budget spent, but its entry {entry.id} stays marked as drawing: {error}"
     return ""
+
+
+def _refuse_other_period(log: SearchLog, owner: Owner) -> None:
+    """The card states the period that was applied to the log, and no other."""
+    if log.period != owner.period:
+        raise ParameterError(
+            "The period on the card must be the one the log was cut to.",
+            given=f"read_log: {log.period or 'no period'}; Owner: {owner.period or 'no period'}",
+            allowed="the same period in both, or in neither",
+            next="give one Period to both: read_log(…, period=p) and Owner(…, period=p)",
+        )
 
 
 def _refuse_damaged(log: SearchLog, most: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from hubbub.audit.counts import NoNoise
 from hubbub.card import check
 from hubbub.card.owner import Owner
 from hubbub.card.schema import integrity
-from hubbub.errors import InputError, OurBug, OverBudget, Refused
+from hubbub.errors import InputError, OurBug, OverBudget, ParameterError, Refused
 from hubbub.ledger import Ledger
 from hubbub.log import Period, read_log
 from hubbub.mechanisms import build
@@ -191,8 +192,6 @@ def test_private_releases_never_take_a_seeded_source(log_file: Path, tmp_path: P
 
 
 def test_a_stated_period_drops_rows_outside(log_file: Path, tmp_path: Path) -> None:
-    from datetime import date
-
     period = Period(date(2006, 3, 1), date(2006, 3, 14))
     with read_log(log_file, format="aol", period=period) as log:
         inside = log.users()
@@ -275,3 +274,31 @@ def test_a_threshold_that_lets_everything_pass_is_refused(log_file: Path, tmp_pa
     assert broken(tmp_path / "out") == []
     card = Release(tmp_path / "out").card
     assert card["mechanism"]["stamp"] == "NOT PRIVATE" and card["claim"]["epsilon"] is None  # type: ignore[index]
+
+
+@pytest.mark.parametrize("read", [True, False], ids=["read_log alone", "Owner alone"])
+def test_the_cards_period_is_the_one_that_was_applied(log_file: Path, tmp_path: Path, read: bool) -> None:
+    period = Period(date(2006, 3, 1), date(2006, 3, 14))
+    mechanism, owner = hubbub.Korolova(epsilon=4, delta="1e-3"), Owner(period=None if read else period)
+    with Ledger() as ledger, read_log(log_file, format="aol", period=period if read else None) as log:
+        with pytest.raises(ParameterError, match="cut to") as raised:
+            run_release(log, Plan(mechanism, tmp_path / "out", owner), ledger)
+        assert "between 2006-03-01 and 2006-03-14" in str(raised.value)
+        assert ledger.entries() == []
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"epsilon": "0.12345678901234567", "delta": "1e-6", "d": 100},
+        {"b": "100.000000000000000001", "K": 1000, "d": 1},
+    ],
+)
+def test_noise_that_cannot_be_drawn_costs_nothing(log_file: Path, tmp_path: Path, settings: dict[str, Any]) -> None:
+    plan = Plan(build("korolova", settings), tmp_path / "out")
+    with pytest.raises(ParameterError, match="cannot be drawn exactly"):
+        plan.refuse_early()
+    with Ledger() as ledger, read_log(log_file, format="aol") as log:
+        with pytest.raises(ParameterError, match="fewer digits"):
+            run_release(log, plan, ledger)
+        assert ledger.entries() == []
