@@ -114,7 +114,8 @@ class Spark:
         try:
             rows.write.mode("errorifexists").options(**COMMIT).parquet(_uri(path))
         except BaseException:
-            shutil.rmtree(path, ignore_errors=True)
+            if not (path / "_SUCCESS").exists():  # rows that were never committed go unread
+                shutil.rmtree(path, ignore_errors=True)
             raise
         return self.session.read.schema(rows.schema).parquet(_pattern(path)), path
 
@@ -224,7 +225,7 @@ def _plain_errors() -> Iterator[None]:
         with _no_word_about_pandas():
             yield
     except (PySparkException, Py4JError) as error:
-        text, first = str(error), str(error).strip().splitlines()[0]
+        text, first = str(error), _said(error)
         if "OutOfMemoryError" in text or "maxResultSize" in text:
             what, next = "The engine ran out of the memory it was allowed.", "raise --memory"
             raise ParameterError(what, given=first, next=next) from error
@@ -235,6 +236,13 @@ def _plain_errors() -> Iterator[None]:
             next = "on a cluster, choose a --work that every worker sees under the same path"
             raise InputError("The engine could not read or write a file.", given=first, next=next) from error
         raise
+
+
+def _said(error: Exception) -> str:
+    """The first line of what went wrong, without where in Java."""
+    thrown: Any = getattr(error, "java_exception", None)
+    text = str(error) if thrown is None else str(thrown.getMessage())
+    return text.strip().splitlines()[0]
 
 
 @contextmanager
@@ -327,8 +335,8 @@ def _start(settings: dict[str, str], log: Path) -> SparkSession:
         )
     master = settings["spark.master"]
     _require_open(master)
-    conf, java = SparkConf(), SparkConf().set("spark.driver.memory", settings["spark.driver.memory"])
-    conf.setAll(list(settings.items()))
+    conf = SparkConf().setAll(list(settings.items()))
+    java = SparkConf().setMaster(master).set("spark.driver.memory", settings["spark.driver.memory"])
     try:
         with _same_python(), _no_word_about_pandas(), log.open("wb") as file:
             if SparkContext._gateway is None:  # Java outlives its sessions, until this process ends
@@ -337,9 +345,8 @@ def _start(settings: dict[str, str], log: Path) -> SparkSession:
             else:
                 context = SparkContext(conf=conf)
     except (PySparkException, Py4JError, OSError) as error:
-        thrown = getattr(error, "java_exception", None)
         said = [line for line in log.read_text(errors="replace").splitlines() if "Exception" in line or "rror" in line]
-        given = thrown.getMessage() if thrown is not None else (said or str(error).splitlines())[0]
+        given = said[0] if said else _said(error)
         next = "check --master and --memory, and that Java is 17 or later"
         raise ParameterError("Spark did not start.", given=given, next=next) from error
     session = SparkSession(context)

@@ -1,0 +1,1 @@
+"""The Spark engine: needs Java; starts Spark processes on loopback only."""
