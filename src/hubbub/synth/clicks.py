@@ -100,7 +100,7 @@ class Pages:
 
     def _clicks(self, searches: Searches, search: Ints, keys: Keys) -> Ints:
         """How many clicks there are; the needs of the head are settled by one."""
-        settled = np.minimum(1.0, 0.3 + 0.07 * np.log(searches.intent[search]))
+        settled = np.minimum(1.0, 0.3 + 0.07 * np.log(searches.popularity[search]))
         more = np.where(
             searches.navigational[search], self.law.more_navigational, self.law.more_informational * settled
         )

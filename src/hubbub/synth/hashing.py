@@ -74,6 +74,7 @@ class Purpose(IntEnum):
     LETTER = auto()
     ENDING = auto()
     RESULT = auto()
+    SHARED = auto()
     BEST = auto()
     DOCUMENTS = auto()
     DOCUMENTS_TOO = auto()

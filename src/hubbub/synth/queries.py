@@ -11,19 +11,17 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.synth import text
-from hubbub.synth.curves import choose, cumulative
-from hubbub.synth.hashing import Ints, Purpose, below, child, draw
-from hubbub.synth.vocabulary import COMMON, FUNCTION_WORDS, LETTERS, RESIDUES
-from hubbub.synth.world import COMPLETIONS, World
+from hubbub.synth.hashing import Ints, Mask, Purpose, below, child, draw
+from hubbub.synth.vocabulary import FUNCTION_WORDS, LETTERS, RESIDUES
+from hubbub.synth.world import COMPLETIONS, SMALL, WORDS, World
 
-TOPICAL = 0.7  # of the rare words of an intent belong to its topic
 PLAIN_SPELLINGS = 6
 ADDED = 16  # the word that variant v adds is the (v + ADDED)-th of the intent
 
 
 def queries(world: World, intents: Ints, variants: Ints) -> pa.Array:
     """The text of each query."""
-    named = world.navigational(intents) | (intents >= COMPLETIONS)
+    named = world.navigational(intents) | ((intents >= COMPLETIONS) & (intents < SMALL))
     first, second = np.flatnonzero(named), np.flatnonzero(~named)
     place = np.empty(len(intents), np.int64)
     place[first] = np.arange(len(first))
@@ -34,7 +32,7 @@ def queries(world: World, intents: Ints, variants: Ints) -> pa.Array:
 
 def _named(world: World, intents: Ints, variants: Ints) -> pa.Array:
     """A site's name in some spelling, or a completion."""
-    completes = intents >= COMPLETIONS
+    completes = (intents >= COMPLETIONS) & (intents < SMALL)
     sites = world.own_site(np.where(completes, 1, intents))
     keys = child(world.keys(np.where(completes, intents, sites)), variants)
     ending = world.ending(sites)
@@ -52,7 +50,7 @@ def _named(world: World, intents: Ints, variants: Ints) -> pa.Array:
         dotted, text.ENDING + ending, np.where((variants == 3) | (variants == 4), text.SPACED_ENDING + ending, 0)
     )
     extra = np.flatnonzero(added)
-    pieces[extra, 7:] = text.word(FUNCTION_WORDS + world.words(draw(keys[extra], Purpose.WORD_RANK)))
+    pieces[extra, 7:] = text.word(FUNCTION_WORDS + world.frequency(draw(keys[extra], Purpose.WORD_RANK)))
     pieces[extra, 7] += text.SPACED
 
     whole = np.flatnonzero(completes)
@@ -63,24 +61,36 @@ def _named(world: World, intents: Ints, variants: Ints) -> pa.Array:
 
 def _worded(world: World, intents: Ints, variants: Ints) -> pa.Array:
     """One to seven words."""
-    keys = world.keys(intents)
-    canonical = choose(cumulative(world.preset.queries.words), draw(keys, Purpose.LENGTH_IN_WORDS)) + 1
+    length, changes = _shape(world, intents, variants)
+    owner = np.repeat(np.arange(len(intents)), length)
+    slot = np.arange(len(owner)) - np.repeat(np.cumsum(length) - length, length)
+    last = slot == length[owner] - 1
+    other = np.where(last & changes[owner], variants[owner] + ADDED, slot)
+    pieces = text.word(world.words(intents[owner], slot, (slot == 0) | last, other))
+    pieces[:, 0] += np.where(slot > 0, text.SPACED, 0).astype(np.int16)
+    return text.join(pieces, texts=length)
+
+
+def _shape(world: World, intents: Ints, variants: Ints) -> tuple[Ints, Mask]:
+    """How many words an informational query has, and whether its last is not the canonical one."""
+    canonical = world.length(intents)
     drops = (variants == 2) & (canonical > 1)
     adds = (variants == 1) | ((variants >= 4) & (variants % 4 == 0)) | ((variants == 2) & ~drops)
     replaces = (variants >= 3) & ~adds
     adds |= replaces & (canonical == 1)
-    length = canonical + adds - drops
+    return canonical + adds - drops, adds | replaces
 
-    owner = np.repeat(np.arange(len(intents)), length)
-    slot = np.arange(len(owner)) - np.repeat(np.cumsum(length) - length, length)
-    last = slot == length[owner] - 1
-    changed = last & (adds | replaces)[owner]
-    words = child(keys[owner], np.where(changed, variants[owner] + ADDED, slot))
-    ranks = world.words(draw(words, Purpose.WORD_RANK)) - 1
-    ranks = np.where(((slot == 0) | last) & (ranks < FUNCTION_WORDS), ranks + FUNCTION_WORDS + 3 * slot, ranks)
-    topical = (ranks >= len(COMMON)) & (draw(words, Purpose.WORD_TOPIC) < TOPICAL)
-    ranks = np.where(topical, ranks - ranks % RESIDUES + intents[owner] % RESIDUES, ranks)
 
-    pieces = text.word(ranks)
-    pieces[:, 0] += np.where(slot > 0, text.SPACED, 0).astype(np.int16)
-    return text.join(pieces, texts=length)
+def settled(world: World, intents: Ints, variants: Ints, navigational: Mask) -> tuple[Ints, Ints]:
+    """The same queries, those of one word or two named after them: not one text changes."""
+    intents, variants = intents.copy(), variants.copy()
+    where = np.flatnonzero(~navigational & (variants > 0) & ((intents >= WORDS) | (variants == 2)))
+    where = where[(intents[where] < COMPLETIONS) | (intents[where] >= WORDS)]
+    length, changes = _shape(world, intents[where], variants[where])
+    one, two = where[length == 1], where[length == 2]
+    last = np.where(changes[length == 2], variants[two] + ADDED, 1)
+    first = world.words(intents[two], np.zeros_like(two))
+    intents[two] = world.phrase(first, world.words(intents[two], np.ones_like(two), other=last))
+    intents[one] = WORDS + world.words(intents[one], np.zeros_like(one))
+    variants[one] = variants[two] = 0
+    return intents, variants

@@ -13,6 +13,7 @@ import numpy as np
 from hubbub.synth.curves import choose
 from hubbub.synth.hashing import Ints, Keys, Mask, Purpose, below, child, draw
 from hubbub.synth.people import People, Sessions
+from hubbub.synth.queries import settled
 from hubbub.synth.vocabulary import RESIDUES, TOPICS
 from hubbub.synth.world import COMPLETIONS, World
 
@@ -33,6 +34,7 @@ class Searches:
     intent: Ints
     variant: Ints
     navigational: Mask
+    popularity: Ints  # rank
 
 
 def searches(world: World, people: People, sessions: Sessions) -> Searches:
@@ -53,14 +55,15 @@ def searches(world: World, people: People, sessions: Sessions) -> Searches:
     intent, variant = np.zeros(len(index), np.int64), np.zeros(len(index), np.int64)
     navigational = np.zeros(len(index), np.bool_)
     need = _needs(world, people, user, keys, new, step)
-    intent[new] = _intents(world, people, user[new], need)
+    popularity = np.zeros(len(index), np.int64)
+    popularity[new], intent[new] = _intents(world, people, user[new], need)
     navigational[new] = world.navigational(intent[new])
     variant[new] = _variants(world, need, navigational[new])
 
     latest = np.zeros(len(index), np.int64)
     latest[new] = new
     latest = np.maximum.accumulate(latest)
-    intent, navigational = intent[latest], navigational[latest]
+    intent, popularity, navigational = intent[latest], popularity[latest], navigational[latest]
 
     where = np.flatnonzero(again)
     wording = _reformulations(world, keys[where], navigational[where])
@@ -68,9 +71,10 @@ def searches(world: World, people: People, sessions: Sessions) -> Searches:
     variant[where] = wording + same
 
     where = np.flatnonzero(back)
-    for values in (intent, variant, navigational):
+    for values in (intent, popularity, navigational, variant):
         values[where] = values[first[where]]
-    return Searches(user, session, first, keys, intent, variant, navigational)
+    intent, variant = settled(world, intent, variant, navigational)
+    return Searches(user, session, first, keys, intent, variant, navigational, popularity)
 
 
 def _needs(world: World, people: People, user: Ints, keys: Keys, new: Ints, step: Ints) -> Keys:
@@ -86,17 +90,18 @@ def _needs(world: World, people: People, user: Ints, keys: Keys, new: Ints, step
     return need
 
 
-def _intents(world: World, people: People, user: Ints, need: Keys) -> Ints:
-    """What is needed."""
+def _intents(world: World, people: People, user: Ints, need: Keys) -> tuple[Ints, Ints]:
+    """What is needed: its popularity rank, and the intent."""
     law = world.preset.needs
-    intent = world.popularity.tilted(draw(need, Purpose.INTENT), people.head[user])
-    bent = np.flatnonzero((draw(need, Purpose.BEND) < law.interest) & (intent > UNBENT))
+    rank = world.popularity.tilted(draw(need, Purpose.INTENT), people.head[user])
+    bent = np.flatnonzero((draw(need, Purpose.BEND) < law.interest) & (rank > UNBENT))
     which = below(need[bent], Purpose.WHICH_INTEREST, people.interests.shape[1])
-    intent[bent] += people.interests[user[bent], which] - intent[bent] % RESIDUES
+    rank[bent] += people.interests[user[bent], which] - rank[bent] % RESIDUES
+    intent = world.meant(rank)
     completes = np.flatnonzero(draw(need, Purpose.COMPLETES) < law.completion)
     which = choose(world.fears, draw(need[completes], Purpose.COMPLETION))
     intent[completes] = COMPLETIONS + RESIDUES * which + HEALTH
-    return intent
+    return rank, intent
 
 
 def _variants(world: World, need: Keys, navigational: Mask) -> Ints:

@@ -1,7 +1,9 @@
 """Everything that is not a user: intents, their words, the public result lists, topics.
 
-Nothing is stored. An intent is its popularity rank, a query is (intent, variant), a result is (intent, position), a
-site is a rank: each is a function of the seed and of these numbers, so that a log may ask 10^13 different things.
+Nothing is stored. An intent is a number, a query is (intent, variant), a result is (intent, position), a site is a
+rank: each is a function of the seed and of these numbers, so that a log may ask 10^13 different things. An intent is
+its popularity rank, with three exceptions: a need for a small site, for one word or for two is named after them, so
+that the same text leads everybody to the same result list.
 """
 
 from __future__ import annotations
@@ -13,12 +15,18 @@ from hubbub.synth import text
 from hubbub.synth.curves import Ranks, choose, cumulative
 from hubbub.synth.hashing import Ints, Keys, Mask, Purpose, child, draw, normal, root, salted
 from hubbub.synth.presets import Preset, preset
-from hubbub.synth.vocabulary import ENDINGS, FEARS, RESIDUES, TOPICS
+from hubbub.synth.vocabulary import COMMON, ENDINGS, FEARS, FUNCTION_WORDS, RESIDUES, TOPICS
 
 COMPLETIONS = 1 << 56  # intents from here on are "fear of …"; COMPLETIONS + 64 i + the residue of health
+SMALL = 1 << 57  # SMALL + site
+WORDS = 1 << 58  # WORDS + word
+PHRASES = 1 << 59  # PHRASES + first word · 2^23 + second word
+WORD_BITS = 23
 OWN_SITES = 1_000_000  # navigational intents below this have a site each; the others share small ones
 SMALL_SITES = 4_000_000
+TOPICAL_WORDS = 0.7  # of the rare words of an intent belong to its topic
 TOPICAL_SITES = 8 * RESIDUES  # sites from this rank on belong to a topic
+SHARED_RESULTS = 0.5
 DOCUMENTS = 10_000_000
 KINDS = ("informational", "navigational", "completion", "canary")
 
@@ -31,8 +39,9 @@ class World:
         self.key = salted(root(seed), Purpose.WORLD)
         needs, queries, clicks = self.preset.needs, self.preset.queries, self.preset.clicks
         self.popularity = Ranks(needs.knots, needs.density, needs.head)
-        self.words = Ranks(queries.knots, queries.density)
+        self.frequency = Ranks(queries.knots, queries.density)
         self._sites = Ranks(clicks.knots, clicks.density)
+        self._lengths = cumulative(queries.words)
         self.positions = cumulative(clicks.positions)
         self.fears = cumulative([1 / (i + 1) for i in range(len(FEARS))])
 
@@ -40,41 +49,92 @@ class World:
         """The key of each intent."""
         return child(self.key, intents)
 
+    def meant(self, ranks: Ints) -> Ints:
+        """The intents with these popularity ranks."""
+        intents, navigational = ranks.copy(), self.navigational(ranks)
+        where = np.flatnonzero(navigational & (ranks >= OWN_SITES))
+        uniform = draw(self.keys(ranks[where]), Purpose.SMALL_SITE)
+        site = OWN_SITES + (uniform * uniform * SMALL_SITES).astype(np.int64)
+        intents[where] = SMALL + site - site % RESIDUES + ranks[where] % RESIDUES
+        where = np.flatnonzero(~navigational)
+        length = self.length(ranks[where])
+        one, two = where[length == 1], where[length == 2]
+        intents[one] = WORDS + self.words(ranks[one], np.zeros_like(one))
+        intents[two] = self.phrase(*(self.words(ranks[two], np.full_like(two, slot)) for slot in (0, 1)))
+        return intents
+
+    @staticmethod
+    def phrase(first: Ints, second: Ints) -> Ints:
+        """The intents that are two words."""
+        return PHRASES + (first << WORD_BITS) + second
+
     def navigational(self, intents: Ints) -> Mask:
         """Whether the intent is to reach one site."""
         first, last = self.preset.needs.navigational
         share = first + (last - first) / 15 * np.minimum(np.log(intents), 15)
         share[intents >= COMPLETIONS] = 0
-        return draw(self.keys(intents), Purpose.KIND) < share
+        return np.asarray((draw(self.keys(intents), Purpose.KIND) < share) | (intents & ~(SMALL - 1) == SMALL))
 
     def kind(self, intents: Ints) -> pa.Array:
         """What sort of intent each is; canaries have negative numbers."""
         code = self.navigational(np.maximum(intents, 1)).astype(np.int8)
-        code[intents >= COMPLETIONS] = 2
+        code[intents & ~(COMPLETIONS - 1) == COMPLETIONS] = 2
         code[intents < 0] = 3
         return pa.array(KINDS).take(pa.array(code))
 
     @staticmethod
-    def topic(intents: Ints) -> pa.Array:
+    def residue(intents: Ints) -> Ints:
+        """The topic class of each intent; that of a phrase is its second word's, or its first's if that is rarer."""
+        low = np.where(intents < PHRASES, intents, intents & (1 << WORD_BITS) - 1)
+        first = (intents >= PHRASES) & (low < len(COMMON))
+        return np.where(first, intents >> WORD_BITS, low) % RESIDUES
+
+    @classmethod
+    def topic(cls, intents: Ints) -> pa.Array:
         """The label of each intent's topic."""
-        return pa.array(TOPICS).take(pa.array(intents % RESIDUES % len(TOPICS)))
+        return pa.array(TOPICS).take(pa.array(cls.residue(intents) % len(TOPICS)))
 
     def own_site(self, intents: Ints) -> Ints:
         """The site that a navigational intent means."""
-        small = np.flatnonzero(intents >= OWN_SITES)
-        sites = intents.copy()
-        uniform = draw(self.keys(intents[small]), Purpose.SMALL_SITE)
-        sites[small] = OWN_SITES + (uniform * uniform * SMALL_SITES).astype(np.int64)
-        return sites
+        return np.where(intents < SMALL, intents, intents - SMALL)
+
+    def length(self, intents: Ints) -> Ints:
+        """How many words the canonical query of an informational intent has."""
+        drawn = choose(self._lengths, draw(self.keys(intents), Purpose.LENGTH_IN_WORDS)) + 1
+        return np.where(intents < WORDS, drawn, np.where(intents < PHRASES, 1, 2))
+
+    def words(self, intents: Ints, slot: Ints, edge: Mask | bool = True, other: Ints | None = None) -> Ints:
+        """The word in this slot of an informational query, or the `other`-th word of the intent in its place.
+
+        Neither the first word of a query nor the last, at its edges, is a function word.
+        """
+        keys = child(self.keys(intents), slot if other is None else other)
+        ranks = self.frequency(draw(keys, Purpose.WORD_RANK)) - 1
+        ranks = np.where(edge & (ranks < FUNCTION_WORDS), ranks + FUNCTION_WORDS + 3 * slot, ranks)
+        bent = np.flatnonzero((ranks >= len(COMMON)) & (draw(keys, Purpose.WORD_TOPIC) < TOPICAL_WORDS))
+        ranks[bent] += self.residue(intents[bent]) - ranks[bent] % RESIDUES
+        own = np.flatnonzero((intents >= WORDS) & ((slot if other is None else other) < 2))
+        first = np.where(intents[own] < PHRASES, intents[own] - WORDS, (intents[own] - PHRASES) >> WORD_BITS)
+        ranks[own] = np.where(slot[own] == 0, first, intents[own] & (1 << WORD_BITS) - 1)
+        return ranks
 
     def best(self, intents: Ints) -> Ints:
         """The position, from 1, at which the first click of most people lands."""
         return choose(self.positions, draw(self.keys(intents), Purpose.BEST)) + 1
 
     def results(self, intents: Ints, positions: Ints) -> Ints:
-        """The site that the public result list of the intent shows at this position, from 1."""
-        sites = self._sites(draw(child(self.keys(intents), positions), Purpose.RESULT))
-        sites = np.where(sites > TOPICAL_SITES, sites - sites % RESIDUES + intents % RESIDUES, sites)
+        """The site that the public result list of the intent shows at this position, from 1.
+
+        The list of two words shares about half of its sites with that of the first of them.
+        """
+        keys = child(self.keys(intents), positions)
+        of = intents.copy()
+        phrase = np.flatnonzero(intents >= PHRASES)
+        phrase = phrase[draw(keys[phrase], Purpose.SHARED) < SHARED_RESULTS]
+        of[phrase] = WORDS + ((intents[phrase] - PHRASES) >> WORD_BITS)
+        keys[phrase] = child(self.keys(of[phrase]), positions[phrase])
+        sites = self._sites(draw(keys, Purpose.RESULT))
+        sites = np.where(sites > TOPICAL_SITES, sites - sites % RESIDUES + self.residue(of), sites)
         first = np.flatnonzero(positions == 1)
         first = first[self.navigational(intents[first])]
         sites[first] = self.own_site(intents[first])
