@@ -30,6 +30,7 @@ SECRET = b"bench/utility.py"
 FAMILIES: dict[str, list[tuple[str, dict[str, Any], dict[str, Any]]]] = {
     "korolova as published": [("korolova", {"d": d}, {"variant": "published"}) for d in (1, 2, 5)],
     "korolova strict": [("korolova", {"d": d, "keep": "random"}, {}) for d in (1, 2, 5)],
+    "geometric": [("geometric", {"d": d}, {}) for d in (1, 2, 5)],
     "gaussian, unit weights": [("gaussian", {"d": d}, {}) for d in (5, 20, 50)],
     "gaussian, 1/√n weights": [("gaussian", {"d": d, "weights": "sqrt"}, {}) for d in (20, 50, 100)],
     "sips": [("sips", {"d": d}, {}) for d in (20, 50, 100)],
@@ -103,7 +104,8 @@ def table(name: str, log: SearchLog, draws: int) -> None:
         )
         print("|---|---|---|---|---|---|---|")
         found = list(outcomes(log, epsilon, delta, draws))
-        korolova, gaussian = found[0].mean or 1.0, found[2].mean or 1.0
+        means = {o.label.split(" (")[0]: o.mean or 1.0 for o in found}
+        korolova, gaussian = means["korolova as published"], means["gaussian, unit weights"]
         for o in found:
             errors = (f"{np.mean(o.median):.1%}", f"{np.mean(o.top):.1%}") if o.median else ("–", "–")
             print(

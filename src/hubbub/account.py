@@ -65,6 +65,10 @@ class Step:
             return Decimal(0)
         return threshold_delta(self.scale, self.threshold, self.l0, self.l1, self.linf)
 
+    def chance(self, count: int) -> float:
+        """P(a key with this count passes the threshold)."""
+        return 1.0 if self.threshold is None else float(release_probability(self.scale, self.threshold, count))
+
     @property
     def atom(self) -> Atom:
         """What the ledger composes."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from hubbub.account import Domain, Gaussian, Loss, Step, loss_of, read_step, round_up
+from hubbub.coins import CoinStep, read_coins
 from hubbub.compose import gaussian_delta
 from hubbub.errors import OurBug, ParameterError
 
@@ -72,6 +73,29 @@ class GaussianStep:
             raise OurBug(f"step {self.name}: weights shrink in one tightened round only")
         if bool(self.tests) != bool(self.keys) or (self.tightened and not self.tests):
             raise OurBug(f"step {self.name}: tests without a bound on novel keys")
+
+    @property
+    def l0(self) -> int:
+        """How many keys one user holds."""
+        return self.keys
+
+    @property
+    def l1(self) -> int:
+        """With unit weights: one for each key."""
+        return self.keys
+
+    @property
+    def linf(self) -> int:
+        """With unit weights: one for each key."""
+        return 1
+
+    def chance(self, count: int) -> float:
+        """With unit weights and one round: P(a key of this many users passes), by adding up the law."""
+        test = self.tests[-1]
+        reach = 12 * math.isqrt(test.variance) + 12
+        law = [math.exp(-x * x / (2 * test.variance)) for x in range(-reach, reach + 1)]
+        gap = test.threshold - count
+        return math.fsum(law[max(0, gap + reach) :]) / math.fsum(law)
 
     @property
     def total(self) -> Fraction:
@@ -173,15 +197,18 @@ def gaussian_loss(steps: Sequence[GaussianStep], epsilon: float) -> Loss:
     )
 
 
-AnyStep = Step | GaussianStep
+AnyStep = Step | GaussianStep | CoinStep
 
 
 def total(steps: Sequence[AnyStep], epsilon: float | None = None) -> Loss:
     """The add-remove cost of all steps: Laplace steps add up, Gaussian steps are converted once, at this ε."""
     gaussian = [s for s in steps if isinstance(s, GaussianStep)]
     laplace = [s for s in steps if isinstance(s, Step)]
-    if gaussian and laplace:
-        raise OurBug("no accountant for Laplace and Gaussian steps in one mechanism")
+    coins = [s for s in steps if isinstance(s, CoinStep)]
+    if bool(gaussian) + bool(laplace) + bool(coins) > 1 or len(coins) > 1:
+        raise OurBug("no accountant for steps of several kinds in one mechanism")
+    if coins:
+        return coins[0].loss
     if not gaussian:
         return loss_of(laplace)
     if epsilon is None:
@@ -191,6 +218,8 @@ def total(steps: Sequence[AnyStep], epsilon: float | None = None) -> Loss:
 
 def read_any(record: dict[str, object]) -> AnyStep:
     """A step of either kind from a card; unknown noise is an error."""
+    if record["noise"] == "coins":
+        return read_coins(record)
     return read_gaussian(record) if record["noise"] == "discrete-gaussian" else read_step(record)
 
 
@@ -225,9 +254,9 @@ def threshold_for(mean: int, variance: int, p: float) -> int:
 
 
 def novel_delta(epsilon: float, delta: float, mu2: float, first: float, keys: int) -> float:
-    """What theorem 2 leaves for novel keys: (1 − 1e-6) min_t (D/t)(δ − G(ε, √(μ² − μ₁² t/D)))."""
+    """What theorem 2 leaves for novel keys: (1 − 1e-6) min_t (D/t)(δ(1 − 1e-7) − G(ε, √(μ² − μ₁² t/D)))."""
     spare = (
-        keys / t * (delta - gaussian_delta(epsilon, math.sqrt(max(mu2 - first * t / keys, 1e-30))))
+        keys / t * (delta * (1 - DELTA_SLACK) - gaussian_delta(epsilon, math.sqrt(max(mu2 - first * t / keys, 1e-30))))
         for t in range(1, keys + 1)
     )
     return (1 - 1e-6) * min(spare)

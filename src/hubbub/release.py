@@ -9,10 +9,11 @@ the raw log goes to `owner-only/`, and is marked so.
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,16 +25,17 @@ import pyarrow.parquet as pq
 import hubbub
 from hubbub._callable import make_callable
 from hubbub.account import Loss, Step
-from hubbub.card.build import Booked, TableFile, build_card
+from hubbub.card.build import build_card
+from hubbub.card.facts import LOOK, Booked, Facts, Written
 from hubbub.card.owner import Owner
-from hubbub.card.schema import STAMP, Card
+from hubbub.card.schema import STAMP, Card, sha256_of
 from hubbub.errors import InputError, LedgerError, OurBug, ParameterError, Refused
 from hubbub.folder import require_free, whole
 from hubbub.guarantee import ANYTHING, Guarantee, number
 from hubbub.ledger import Entry, Ledger, named
 from hubbub.mechanisms.base import Mechanism, Tables
 from hubbub.noise import SecureNoise, SeededNoise, discrete_laplace
-from hubbub.report.page import write_pages
+from hubbub.report.page import Shown, render, write_pages
 from hubbub.steps.count import names
 
 if TYPE_CHECKING:
@@ -76,6 +78,18 @@ class Plan:
         self._refuse_unproven()
         self._refuse_large_delta()
         self._refuse_undrawable()
+        self.draft()
+
+    def facts(self, booked: Booked, user_column: str) -> Facts:
+        """What the card of this plan is told."""
+        return Facts(self.owner, booked, user_column, self.seed is not None, self.max_rejects, self.users_public)
+
+    def draft(self, user_column: str = "user") -> None:
+        """Make the card and its pages once without a release: what cannot be stated must not cost anything."""
+        booked = Booked(self.population, self.dataset, 1, 0.0, math.inf, None, (), ())
+        card = build_card(self.mechanism, self.facts(booked, user_column))
+        for text in (card.text(), *render(card, [Shown(t, [], 0, []) for t in self.mechanism.tables]).values()):
+            text.encode("utf-8")
 
     def _refuse_unproven(self) -> None:
         """What is not private needs a word from the owner."""
@@ -174,6 +188,7 @@ def run_release(
 
     say("measuring: bounding each user, counting")
     counts = mechanism.measure(log, noise.secret("bounding"))
+    plan.draft(log.ingested.columns["user"])
 
     owner_only: dict[str, object] = {
         "rows": log.ingested.kept,
@@ -185,11 +200,12 @@ def run_release(
         _write_owner_only(folder / "owner-only", log, plan)  # no noise in it: if the disk is full, nothing is spent
         entry = _reserve(ledger, plan, loss, guarantee)
         booked = _booked(ledger, entry)
+        ledger.looked(plan.population, plan.dataset, LOOK)  # owner-only/ shows exact facts, whatever happens from here
         ledger.drawing(entry)
         say("drawing noise")
         tables = mechanism.perturb(counts, noise)
         say("writing the release")
-        rows = _write_public(folder / "public", log, plan, guarantee, counts, tables, booked)
+        rows = _write_public(folder / "public", log, plan, counts, tables, booked)
         owner_only["seconds"] = round(time.monotonic() - started, 3)
         (folder / "owner-only" / "facts.json").write_text(json.dumps(owner_only, indent=2) + "\n", encoding="utf-8")
     return Result(Release(plan.out), guarantee, entry, rows, owner_only, _commit(ledger, entry))
@@ -258,40 +274,21 @@ def _booked(ledger: Ledger, entry: Entry) -> Booked:
 
 
 def _write_public(
-    folder: Path,
-    log: SearchLog,
-    plan: Plan,
-    guarantee: Guarantee,
-    counts: dict[str, Counts],
-    tables: Tables,
-    booked: Booked,
+    folder: Path, log: SearchLog, plan: Plan, counts: dict[str, Counts], tables: Tables, booked: Booked
 ) -> dict[str, int]:
     """Tables, pages and card; nothing here may depend on the log but through `tables`."""
     folder.mkdir()
-    files = []
+    written: dict[str, Written] = {}
     for table in plan.mechanism.tables:
         rows = sort_rows(named_rows(log, plan.mechanism, table, counts[table], tables))
-        pq.write_table(rows, folder / f"{table}.parquet", compression="zstd")
-        files.append(TableFile(folder / f"{table}.parquet", rows.num_rows, tuple(rows.column_names)))
-
-    def card(pages: list[Path]) -> Card:
-        return build_card(
-            plan.mechanism,
-            guarantee,
-            plan.owner,
-            booked,
-            files,
-            pages,
-            user_column=log.ingested.columns["user"],
-            seeded=plan.seed is not None,
-            max_rejects=plan.max_rejects,
-            users_public=plan.users_public,
-        )
-
-    pages = write_pages(folder, card([]))
-    text = json.dumps(card(pages).document(), indent=2, ensure_ascii=False, allow_nan=False)
-    (folder / "card.json").write_text(text + "\n", encoding="utf-8")
-    return {file.path.stem: file.rows for file in files}
+        path = folder / f"{table}.parquet"
+        pq.write_table(rows, path, compression="zstd")
+        written[path.name] = Written(sha256_of(path), rows.num_rows)
+    facts = replace(plan.facts(booked, log.ingested.columns["user"]), files=written)
+    for page in write_pages(folder, build_card(plan.mechanism, facts)):
+        written[page.name] = Written(sha256_of(page))
+    (folder / "card.json").write_text(build_card(plan.mechanism, facts).text(), encoding="utf-8")
+    return {name.removesuffix(".parquet"): file.rows for name, file in written.items() if file.rows is not None}
 
 
 def named_rows(log: SearchLog, mechanism: Mechanism, table: str, counts: Counts, tables: Tables) -> pa.Table:

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from hubbub.audit.protocols import Event, Pair, Row, Subject, laplace_steps, row
+from hubbub.audit.protocols import Event, Pair, Row, Subject, counting_steps, row
 from hubbub.audit.tiny import SECRET, measured, tiny_log
 from hubbub.noise.source import Integers
 from hubbub.release import named_rows
@@ -17,7 +18,7 @@ from hubbub.release import named_rows
 def sensitivity(subject: Subject, pair: Pair) -> Iterable[Row]:
     """One user may move the counts of each step by no more than it says: the largest share of L0, L1, L∞."""
     small, large = measured(subject, pair.smaller), measured(subject, pair.larger)
-    for step in laplace_steps(subject.mechanism):
+    for step in counting_steps(subject.mechanism):
         table = step.name if step.name in small.counts else "queries"
         before, after = small.by_key(table), large.by_key(table)
         moved = [abs(after.get(k, 0) - before.get(k, 0)) for k in before.keys() | after.keys()]
@@ -53,6 +54,11 @@ class NoNoise:
         """The first few."""
         return np.arange(size)
 
+    def coins(self, step: str, chances: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+        """Heads where heads is certain."""
+        certain: npt.NDArray[np.bool_] = chances == np.iinfo(np.uint64).max
+        return certain
+
     def secret(self, step: str) -> bytes:
         """A constant."""
         return SECRET
@@ -63,6 +69,8 @@ def noise_source(subject: Subject, pair: Pair) -> Iterable[Row]:
     log = measured(subject, pair.larger)
     wrong = 0
     for table, out in subject.perturb(log.counts, NoNoise()).items():
+        if out.values is None:
+            continue
         exact, values = log.counts[table].n[out.ids], np.asarray(out.values)
         integers = np.issubdtype(values.dtype, np.integer)
         wrong += int(np.count_nonzero(values != exact)) + (0 if integers else max(1, out.ids.size))

@@ -10,11 +10,12 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
-from hubbub.account import release_probability
-from hubbub.audit.protocols import Pair, Subject, laplace_steps, row
+from hubbub.audit.protocols import Pair, Subject, counting_steps, row
 from hubbub.audit.protocols import Row as AuditRow
 from hubbub.audit.tiny import Measured, measured, values_of
 from hubbub.noise.source import Integers
@@ -52,8 +53,18 @@ class EnumeratingNoise:
         return values
 
     def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
-        """Not enumerated yet."""
-        raise NotImplementedError("no enumeration of Gaussian noise")
+        """The next `size` values of this run."""
+        law = gaussian_law(Fraction(variance), self.reach)
+        values = np.empty(size, np.int64)
+        for i in range(size):
+            if self.at == len(self.digits):
+                self.digits.append([0, 2 * self.reach + 1])
+            at = self.digits[self.at][0]
+            self.at += 1
+            self.mass *= law[at]
+            values[i] = at - self.reach
+        self.tail = max(self.tail, law[0] + law[-1])
+        return values
 
     def binomial_tail(self, step: str, scale: Fraction, at_least: int, trials: int) -> int:
         """Not enumerated yet."""
@@ -62,6 +73,17 @@ class EnumeratingNoise:
     def choose(self, step: str, population: int, size: int) -> Integers:
         """Not enumerated yet."""
         raise NotImplementedError("no enumeration of subsets")
+
+    def coins(self, step: str, chances: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+        """Both sides of every coin."""
+        sides = np.empty(chances.size, np.bool_)
+        for i, chance in enumerate(chances.tolist()):
+            if self.at == len(self.digits):
+                self.digits.append([0, 2])
+            sides[i] = self.digits[self.at][0] == 1
+            self.at += 1
+            self.mass *= chance / 2**64 if sides[i] else 1 - chance / 2**64
+        return sides
 
     def secret(self, step: str) -> bytes:
         """A constant: the order of capping is not what is audited here."""
@@ -79,6 +101,17 @@ class EnumeratingNoise:
                 return
             self.digits[-1][0] += 1
         raise RuntimeError("too many runs to enumerate: use a smaller log or a shorter reach")
+
+
+@lru_cache
+def gaussian_law(variance: Fraction, reach: int) -> tuple[float, ...]:
+    """The discrete Gaussian on −reach … reach, its tails lumped at the ends."""
+    far = reach + 12 * math.isqrt(math.ceil(variance)) + 12
+    mass = [math.exp(-x * x / (2 * variance)) for x in range(-far, far + 1)]
+    whole = math.fsum(mass)
+    cut = far - reach
+    ends = math.fsum(mass[: cut + 1]) / whole
+    return (ends, *(m / whole for m in mass[cut + 1 : -cut - 1]), ends)
 
 
 def distribution(subject: Subject, log: Measured, reach: int = REACH) -> tuple[dict[Outcome, float], float]:
@@ -128,7 +161,7 @@ def threshold_law(subject: Subject) -> Iterable[AuditRow]:
 
     Both directions count: a rule that is off by one is caught whether it is too kind or too harsh.
     """
-    for step in laplace_steps(subject.mechanism):
+    for step in counting_steps(subject.mechanism):
         if step.threshold is None or step.name not in subject.mechanism.offers:
             continue
         table = step.name
@@ -138,7 +171,7 @@ def threshold_law(subject: Subject) -> Iterable[AuditRow]:
             log = measured(subject, [(f"user{i}", 1, "key", url) for i in range(n)])
             law, _ = distribution(subject, log)
             released = math.fsum(mass for outcome, mass in law.items() if any(r[0] == table for r in outcome))
-            expected = float(release_probability(step.scale, step.threshold, n))
+            expected = step.chance(n)
             if abs(released - expected) > worst:
                 worst, at = abs(released - expected), n
         detail = f"largest difference at count {at}, threshold {step.threshold}"

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from hubbub.audit.protocols import Subject
@@ -54,6 +55,9 @@ class _Noise:
 
     def choose(self, step: str, population: int, size: int) -> Integers:
         return self.source.choose(step, population, size)
+
+    def coins(self, step: str, chances: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+        return self.source.coins(step, chances)
 
     def secret(self, step: str) -> bytes:
         return self.source.secret(step)
@@ -170,13 +174,25 @@ def _like(mechanism: Mechanism, settings: Mapping[str, object]) -> Mechanism:
     )
 
 
+def _kinder_coins(mechanism: Mechanism) -> Subject:
+    """Every key is thrown the coin of one user more."""
+
+    def perturb(counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
+        kinder = {t: replace(c, n=c.n + 1) for t, c in counts.items()}
+        return mechanism.perturb(kinder, noise)
+
+    return replace(Subject.of(mechanism), perturb=perturb)
+
+
 def _with_selection(change: Callable[[Selection], Selection]) -> Callable[[Mechanism], Subject]:
     """A crowd whose selection runs with other integers than it states."""
 
     def make(mechanism: Mechanism) -> Subject:
-        broken = copy(mechanism)
-        stage = broken.stage  # type: ignore[attr-defined]
-        broken.stage = replace(stage, selection=change(stage.selection))  # type: ignore[attr-defined]
+        broken: Any = copy(mechanism)
+        if hasattr(broken, "stage"):
+            broken.stage = replace(broken.stage, selection=change(broken.stage.selection))
+        else:
+            broken.selection = change(broken.selection)
         return replace(Subject.of(mechanism), perturb=broken.perturb)
 
     return make
@@ -191,7 +207,8 @@ def _weaker(plan: Selection) -> Selection:
 
 
 def _wide_pools(mechanism: Mechanism) -> Subject:
-    wide = _like(mechanism, dict(mechanism.settings) | {"D": 1000})
+    bound = "D" if "D" in mechanism.settings else "d"
+    wide = _like(mechanism, dict(mechanism.settings) | {bound: 1000})
     return replace(Subject.of(mechanism), measure=wide.measure)
 
 
@@ -223,7 +240,8 @@ def _redrawn_pools(mechanism: Mechanism) -> Subject:
 
     def measure(log: SearchLog, secret: bytes) -> dict[str, Any]:
         pools = wide.measure(log, secret)["queries"]
-        return {"queries": _Redrawn(pools.arrays(), pools.keys, int(mechanism.settings["D"]))}
+        limit = mechanism.selection.limit  # type: ignore[attr-defined]
+        return {"queries": _Redrawn(pools.arrays(), pools.keys, limit)}
 
     return replace(Subject.of(mechanism), measure=measure)
 
@@ -274,7 +292,7 @@ def _second_read(mechanism: Mechanism) -> Subject:
     """The rounds are evaluated twice: keys from one evaluation, counts from another."""
 
     def perturb(pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        select(pools["queries"], mechanism.stage.selection, noise, "queries")  # type: ignore[attr-defined]
+        select(pools["queries"], mechanism.selection, noise, "queries")  # type: ignore[attr-defined]
         return mechanism.perturb(pools, noise)
 
     return replace(Subject.of(mechanism), perturb=perturb)
@@ -303,4 +321,22 @@ POOLS = (
     Mutant("noise drawn anew on a second read", _second_read),
     Mutant("noise shared between keys", _with_noise(_Shared)),
 )
-MUTANTS = {"crowd": POOLS, "korolova": COUNTS}
+SELECTION = tuple(m for m in POOLS if m.name != "recount on unreleased keys")
+COINS = (
+    Mutant("coins for one user more", _kinder_coins),
+    Mutant("bound not enforced", _without_bound),
+)
+GAUSSIAN = (
+    Mutant("noise halved", _with_noise(_Halved)),
+    Mutant("> for >=", _with_selection(_lower(+1))),
+    Mutant("threshold one lower", _with_selection(_lower(-1))),
+    Mutant("bound not enforced", _without_bound),
+)
+MUTANTS = {
+    "adaptive": SELECTION,
+    "crowd": POOLS,
+    "gaussian": GAUSSIAN,
+    "geometric": COINS,
+    "korolova": COUNTS,
+    "sips": SELECTION,
+}

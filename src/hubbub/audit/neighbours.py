@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hubbub.audit.protocols import Event, Pair, laplace_steps
+from hubbub.audit.protocols import Event, Pair, counting_steps
 from hubbub.mechanisms.base import Mechanism
 
 
@@ -24,7 +24,7 @@ def threshold_pairs(mechanism: Mechanism) -> Iterable[Pair]:
     thresholds = mechanism.thresholds()
     table = "queries" if "queries" in mechanism.tables else "clicks"
     t = thresholds[table]
-    step = next(s for s in laplace_steps(mechanism) if s.name == table)
+    step = next(s for s in counting_steps(mechanism) if s.name == table)
     d = step.l0
     url = "site" if "clicks" in mechanism.tables else None
     keys = [(f"q{i}", url) for i in range(d)]

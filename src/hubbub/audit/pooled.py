@@ -18,6 +18,7 @@ from hubbub.audit.neighbours import crowd_of, one_user
 from hubbub.audit.protocols import Event, Pair, Row, Subject, row
 from hubbub.audit.tiny import SECRET, tiny_log
 from hubbub.gaussian import GaussianStep, mu2_of
+from hubbub.mechanisms.rounds import Selection
 from hubbub.noise.source import Integers
 from hubbub.steps.pools import ArrayPools, Pools
 
@@ -38,10 +39,16 @@ def pooled(subject: Subject, events: Iterable[Event]) -> PooledLog:
         return PooledLog(pools.arrays(), rows.column("query").to_pylist())
 
 
+def _selection(subject: Subject) -> Selection:
+    """The integers the mechanism states."""
+    selection: Selection = subject.mechanism.selection  # type: ignore[attr-defined]
+    return selection
+
+
 def pairs(subject: Subject) -> Iterator[Pair]:
     """Neighbours that are bad for pools: novel keys up to the bound and beyond, one known key, repeats."""
-    limit = int(subject.mechanism.settings["D"])
-    near = int(subject.mechanism.stage.selection.users(-1))  # type: ignore[attr-defined]
+    limit = _selection(subject).limit
+    near = max(1, int(_selection(subject).users(-1)))
     known = crowd_of(near, "known") + crowd_of(near, "other")
     yield Pair("all her keys are her own", known, known + one_user((f"own{i}", None) for i in range(limit)))
     yield Pair("one key of her own", known, known + one_user([("own", None)]))
@@ -94,7 +101,7 @@ class Staged:
 def user_share(subject: Subject, pair: Pair) -> Iterable[Row]:
     """One user's length in each sum, as a share of what the noise is made for."""
     small, large = pooled(subject, pair.smaller), pooled(subject, pair.larger)
-    limit, bits = int(subject.mechanism.settings["D"]), large.pools.bits
+    limit, bits = _selection(subject).limit, large.pools.bits
     hers = [k for k in large.keys if k not in small.keys]
     shares = [len(hers) / limit, _length2(_weights(small), _weights(large)) / 4**bits]
     ids = np.arange(len(large.keys))
@@ -134,7 +141,7 @@ def draws(subject: Subject, pair: Pair) -> Iterable[Row]:
     log = pooled(subject, pair.larger)
     noise = Recorder()
     subject.perturb({"queries": log.pools}, noise)
-    selection = subject.mechanism.stage.selection  # type: ignore[attr-defined]
+    selection = _selection(subject)
     stated = [s for s in subject.mechanism.steps() if isinstance(s, GaussianStep)]
     rounds = [variance for step, variance, _ in noise.asked if "round" in step]
     spent = sum(
@@ -155,7 +162,7 @@ def draws(subject: Subject, pair: Pair) -> Iterable[Row]:
 
 def thresholds(subject: Subject) -> Iterable[Row]:
     """A key exactly at a round's threshold is released in that round, one unit below is not."""
-    selection = subject.mechanism.stage.selection  # type: ignore[attr-defined]
+    selection = _selection(subject)
     wrong, looked = 0, 0
     for r, threshold in enumerate(selection.thresholds):
         for off in (-1, 0):
@@ -169,19 +176,19 @@ def thresholds(subject: Subject) -> Iterable[Row]:
 class _Script(Recorder):
     """Noise that keeps one key in the running and lands it on a value in one round; afterwards far below."""
 
-    def __init__(self, selection: object, r: int, value: int) -> None:
+    def __init__(self, selection: Selection, r: int, value: int) -> None:
         super().__init__()
         self.selection, self.r, self.value, self.sum, self.at = selection, r, value, 0, 0
 
     def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
-        drops, thresholds = self.selection.drops, self.selection.thresholds  # type: ignore[attr-defined]
+        drops, thresholds = self.selection.drops, self.selection.thresholds
         if "round" not in step:
             return np.zeros(size, np.int64)
         goal = self.value if self.at == self.r else -(1 << 50)
         if self.at < self.r:
             goal = max(drops[self.at], 0)
             goal = min(goal, thresholds[self.at] - 1)
-        x, self.sum, self.at = goal - self.sum, goal, self.at + 1
+        x, self.sum, self.at = goal - self.sum, goal if self.selection.recycled else 0, self.at + 1
         return np.full(size, x, np.int64)
 
 
@@ -195,12 +202,12 @@ def presence(subject: Subject) -> Iterable[Row]:
 
 def fixed_pools(subject: Subject) -> Iterable[Row]:
     """A user's keys over all rounds are the pool of the first: counted while every key is kept in the running."""
-    limit = int(subject.mechanism.settings["D"])
+    limit = _selection(subject).limit
     touched: set[int] = set()
     with tiny_log(one_user((f"own{i}", None) for i in range(4 * limit + 3))) as log:
         pools = subject.measure(log, SECRET)["queries"]
         watched = _Watched(pools, touched)
-        subject.perturb({"queries": watched}, _Alive(subject.mechanism.stage.selection))  # type: ignore[attr-defined]
+        subject.perturb({"queries": watched}, _Alive(_selection(subject)))
     yield row(subject, "one user's keys over all rounds", "proven", float(limit), float(len(touched)), 1.0)
 
 
@@ -225,15 +232,17 @@ class _Watched:
 class _Alive(Recorder):
     """Noise that keeps every key live to the end."""
 
-    def __init__(self, selection: object) -> None:
+    def __init__(self, selection: Selection) -> None:
         super().__init__()
-        self.drops = [*selection.drops, 0]  # type: ignore[attr-defined]
+        self.recycled = selection.recycled
+        self.drops = [max(drop, 0) for drop in selection.drops] + [0]
         self.at, self.before = 0, 0
 
     def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
         if "round" not in step:
             return np.zeros(size, np.int64)
-        x, self.before, self.at = self.drops[self.at] - self.before, self.drops[self.at], self.at + 1
+        goal = self.drops[self.at]
+        x, self.before, self.at = goal - self.before, goal if self.recycled else 0, self.at + 1
         return np.full(size, x, np.int64)
 
 

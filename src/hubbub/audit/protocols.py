@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from hubbub.account import Step
+from hubbub.gaussian import AnyStep
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Mechanism, Tables
 from hubbub.noise import NoiseSource
@@ -87,9 +87,14 @@ class Tester(Protocol):
         ...
 
 
-def laplace_steps(mechanism: Mechanism) -> list[Step]:
-    """The steps whose counts are exact numbers of keys with Laplace noise."""
-    return [s for s in mechanism.steps() if isinstance(s, Step)]
+def is_pooled(mechanism: Mechanism) -> bool:
+    """Whether it selects from pools, rather than deciding about exact counts."""
+    return hasattr(mechanism, "selection") and not getattr(mechanism, "unit", False)
+
+
+def counting_steps(mechanism: Mechanism) -> tuple[AnyStep, ...]:
+    """The steps over exact counts: Laplace or Gaussian noise, or a coin for each key."""
+    return () if is_pooled(mechanism) else mechanism.steps()
 
 
 def row(

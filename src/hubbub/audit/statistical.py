@@ -58,7 +58,7 @@ def sample(subject: Subject, log: Measured, runs: int) -> Sample:
     for table, out in released.items():
         size = len(log.keys[table])
         grid = np.full(runs * size, ABSENT)
-        grid[out.ids] = out.values
+        grid[out.ids] = 0 if out.values is None else out.values
         for i, key in enumerate(log.keys[table]):
             values[(table, *key)] = grid.reshape(runs, size)[:, i]
     return Sample(values, runs)

@@ -14,10 +14,9 @@ from hubbub.audit.counts import noise_source, row_order, sensitivity
 from hubbub.audit.exact import divergence, threshold_law
 from hubbub.audit.mutants import MUTANTS
 from hubbub.audit.neighbours import threshold_pairs
-from hubbub.audit.protocols import Row, Subject, Tester
+from hubbub.audit.protocols import Row, Subject, Tester, is_pooled
 from hubbub.audit.statistical import sampled, sampled_pools
 from hubbub.errors import ParameterError
-from hubbub.gaussian import GaussianStep
 from hubbub.lists import UrlList
 from hubbub.mechanisms import Mechanism, build, mechanisms
 
@@ -37,6 +36,20 @@ SUBJECTS: dict[str, Callable[[], list[Mechanism]]] = {
         build("crowd", {"epsilon": 1, "delta": "0.02", "D": 4, "rounds": 4}),
         build("crowd", {"epsilon": 2, "delta": "0.02", "D": 3, "rounds": 1}),
     ],
+    "gaussian": lambda: [
+        build("gaussian", {"epsilon": 3, "delta": "0.02", "d": 1}),
+        build("gaussian", {"epsilon": 3, "delta": "0.05", "d": 2}),
+        build("gaussian", {"epsilon": 1, "delta": "0.02", "d": 3, "weights": "sqrt"}),
+    ],
+    "geometric": lambda: [
+        build("geometric", {"epsilon": 1, "delta": "0.02"}),
+        build("geometric", {"epsilon": 1, "delta": "0.05", "d": 2}),
+    ],
+    "sips": lambda: [build("sips", {"epsilon": 1, "delta": "0.05", "d": 2})],
+    "adaptive": lambda: [
+        build("adaptive", {"epsilon": 1, "delta": "0.05", "d": 2}),
+        build("adaptive", {"epsilon": 2, "delta": "0.02", "d": 1, "rounds": 4}),
+    ],
     "korolova": lambda: [
         build("korolova", {"d": 1, "b": 1, "K": 3}),
         build("korolova", {"d": 2, "b": 1, "K": 3}),
@@ -51,7 +64,7 @@ SUBJECTS: dict[str, Callable[[], list[Mechanism]]] = {
 
 def contract(subject: Subject) -> Iterator[Row]:
     """What holds for any parameters: one user's share, the only source of noise, the order of rows."""
-    if is_pooled(subject):
+    if is_pooled(subject.mechanism):
         yield from pooled.presence(subject)
         yield from pooled.fixed_pools(subject)
         on_pools: tuple[Tester, ...] = (pooled.user_share, pooled.draws, pooled.transcript)
@@ -67,7 +80,7 @@ def contract(subject: Subject) -> Iterator[Row]:
 
 def tests(subject: Subject, runs: int) -> Iterator[Row]:
     """Every test of one subject, the cheap ones first."""
-    if is_pooled(subject):
+    if is_pooled(subject.mechanism):
         yield from pooled.thresholds(subject)
         yield from contract(subject)
         for pair in pooled.pairs(subject):
@@ -81,11 +94,6 @@ def tests(subject: Subject, runs: int) -> Iterator[Row]:
         for pair in threshold_pairs(subject.mechanism):
             if len({(q, u) for _, _, q, u in pair.larger}) <= 4:
                 yield from test(subject, pair)
-
-
-def is_pooled(subject: Subject) -> bool:
-    """Whether it selects in rounds from pools, rather than adding noise to counts."""
-    return any(isinstance(step, GaussianStep) for step in subject.mechanism.steps())
 
 
 def audit(

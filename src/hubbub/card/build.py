@@ -1,190 +1,40 @@
-"""Make a card from the mechanism, the owner's statements and the hashes of what was released.
+"""Make a card from the mechanism and the facts: what the owner states, what the ledger booked, what was written.
 
 Nothing here has seen the log: every field is a function of mechanism outputs and of facts stated by the
-owner. No hash, count, time or order of the input may enter.
+owner. Nothing else is on a card, so that a check can make it again from what it reads there.
 """
 
 from __future__ import annotations
 
 import math
-import platform
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
-from pathlib import Path
 
-import hubbub
 from hubbub.account import Domain
-from hubbub.card.owner import Owner
-from hubbub.card.schema import NOT_STATED, STAMP, VERSION, Card, integrity, sha256_of
+from hubbub.card.facts import ACCOUNTANT, LIBRARIES, LOOK, Booked, Facts
+from hubbub.card.schema import NOT_STATED, STAMP, VERSION, Card, integrity
+from hubbub.coins import CoinStep
 from hubbub.gaussian import AnyStep, GaussianStep
-from hubbub.guarantee import Definition, Guarantee, Neighbours, number
+from hubbub.guarantee import Definition, Guarantee, Neighbours, finite, number
 from hubbub.mechanisms.base import Mechanism
 
-
-@dataclass(frozen=True)
-class Booked:
-    """Where a release stands in the ledger, before and after."""
-
-    population: str
-    dataset: str
-    entry: int
-    epsilon_before: float
-    epsilon_after: float
-    cap: tuple[float, float] | None
-    earlier: tuple[str, ...]
-    looks: tuple[str, ...]
+PAGES = ("index.html", "README.md")
 
 
-@dataclass(frozen=True)
-class TableFile:
-    """One released table as written."""
-
-    path: Path
-    rows: int
-    columns: tuple[str, ...]
-
-
-def build_card(
-    mechanism: Mechanism,
-    guarantee: Guarantee,
-    owner: Owner,
-    booked: Booked,
-    files: list[TableFile],
-    pages: list[Path],
-    *,
-    user_column: str,
-    seeded: bool,
-    max_rejects: float,
-    users_public: int | None,
-    notes: tuple[str, ...] = (),
-) -> Card:
-    """The card of one release."""
-    period = owner.period
-    private = guarantee.private
-    claimed = mechanism.claimed()
-    stated = {} if users_public is None else {"users": users_public}
+def build_card(mechanism: Mechanism, facts: Facts) -> Card:
+    """The card of one release: a function of the mechanism and of the facts, and of nothing else."""
+    guarantee = mechanism.proven().of_run(seeded=facts.seeded)
     document: dict[str, object] = {
         "card_version": VERSION,
-        "release": {
-            "id": f"{booked.dataset}-r{booked.entry}",
-            "title": owner.title,
-            "curator": list(owner.curator),
-            "intended_use": owner.intended_use,
-            "region": owner.region,
-            "published": datetime.now(UTC).date().isoformat(),
-            "contains": list(mechanism.tables),
-            "files": [
-                {"path": f.path.name, "sha256": sha256_of(f.path), "rows": f.rows, "columns": list(f.columns)}
-                for f in files
-            ]
-            + [{"path": p.name, "sha256": sha256_of(p)} for p in pages],
-            "licence": owner.licence,
-            "contact": owner.contact,
-            "period_stated_by_owner": None
-            if period is None
-            else {"from": period.first.isoformat(), "to": period.last.isoformat(), "per": "whole-period"},
-        },
-        "mechanism": {
-            "name": mechanism.name,
-            "variant": mechanism.variant,
-            "tables": list(mechanism.tables),
-            "parameters": {k: str(v) for k, v in mechanism.settings.items()},
-            "public_lists": []
-            if mechanism.serp is None
-            else [{"use": "serp", "name": mechanism.serp.name, "sha256": mechanism.serp.sha256}],
-            "private": private,
-            "stamp": None if private else STAMP,
-            "claimed": {
-                "by": claimed.by,
-                "epsilon": claimed.epsilon,
-                "delta": claimed.delta,
-                "holds": claimed.holds,
-                "why": claimed.why,
-            },
-            "scope": guarantee.scope,
-        },
-        "claim": {
-            "sentence": guarantee.sentence("" if period is None else str(period)),
-            "definition": guarantee.definition.value,
-            "epsilon": guarantee.epsilon,
-            "delta": guarantee.delta,
-            "also_holds_as": _also(mechanism, private),
-            "delta_vs_users": None
-            if not stated or guarantee.delta is None
-            else {
-                "users_public_or_noisy": stated["users"],
-                "source": "stated by the owner",
-                "delta_times_users": guarantee.delta * stated["users"],
-            },
-            "conditions": [
-                f"The release was made only because at most {max_rejects:.3g} of the input's lines were unreadable; "
-                "that check is not part of the claim.",
-                *guarantee.caveats,
-                *notes,
-            ],
-        },
-        "unit": {
-            "name": guarantee.unit.value,
-            "column": user_column,
-            "means": f"everything recorded under one value of {user_column}"
-            + ("" if period is None else f" {period}")
-            + ", white space around it removed",
-            "neighbouring": guarantee.neighbours.value,
-            "not_protected": [
-                "one person with several accounts, beyond each account",
-                "facts that many users share: the crowd is what is published",
-            ],
-        },
+        "release": _release(mechanism, facts),
+        "mechanism": _mechanism(mechanism, guarantee),
+        "claim": _claim(mechanism, guarantee, facts),
+        "unit": _unit(guarantee, facts),
         "bounding": [{"stage": b.stage, "norm": b.norm, "limit": b.limit, "how": b.how} for b in mechanism.bounds()],
         "steps": [s.record() for s in mechanism.steps()],
-        "accounting": {
-            "method": "Laplace steps add up, Gaussian steps are converted once; across releases the smaller of "
-            "the sum and the tight composition",
-            "library": f"dp-accounting {version('dp-accounting')}",
-            "total_epsilon": guarantee.epsilon,
-            "total_delta": guarantee.delta,
-            "ledger": {
-                "population": booked.population,
-                "dataset": booked.dataset,
-                "entry": booked.entry,
-                "epsilon_before": _finite(booked.epsilon_before),
-                "epsilon_after": _finite(booked.epsilon_after),
-                "cap_epsilon": None if booked.cap is None else booked.cap[0],
-                "cap_delta": None if booked.cap is None else booked.cap[1],
-            },
-            "earlier_releases": list(booked.earlier),
-            "planned_releases": owner.planned_releases,
-        },
-        "data_dependent_choices": _choices(booked),
-        "unprotected": [
-            {"what": "column names and format of the log", "why": "public facts"},
-            {
-                "what": "the stated period" if period else "the period of the log",
-                "why": "stated by the owner" if period else "not stated, not published",
-            },
-            *(
-                [{"what": "the declared number of users", "why": "stated by the owner, not counted"}]
-                if users_public
-                else []
-            ),
-        ],
+        "accounting": _accounting(guarantee, facts),
+        "data_dependent_choices": _choices(facts.booked),
+        "unprotected": _unprotected(facts),
         "post_processing": ["rows sorted by noisy value, then by key"],
-        "implementation": {
-            "software": f"hubbub {hubbub.__version__}",
-            "python": platform.python_version(),
-            "libraries": {name: version(name) for name in ("duckdb", "numpy", "pyarrow")},
-            "randomness": {
-                "source": "a fixed seed: anybody can subtract this noise"
-                if seeded
-                else "the operating system's generator",
-                "sampler": "exact integer discrete Laplace and Gaussian (table and cells; docs/proofs/noise.md)",
-                "seeded": seeded,
-            },
-            "floating_point": "noise, counts and thresholds are integers; no float between draw and value",
-            "side_channels": "one batch, not interactive; time and memory of the run are not published",
-            "raw_data": {"access": owner.raw_data_access, "kept_until": owner.raw_data_kept_until},
-        },
+        "implementation": _implementation(facts),
         "checks": {
             "audit": [],
             "how": [
@@ -201,15 +51,147 @@ def build_card(
             "spurious_rows": mechanism.spurious(),
             "how_to_use": "README.md beside this card",
         },
-        "hazards": _hazards(mechanism, booked, users_public, seeded),
+        "hazards": _hazards(mechanism, facts),
+        "integrity": "",
     }
-    document["integrity"] = ""
     complete = Card.model_validate(document).document()
     return Card.model_validate(complete | {"integrity": integrity(complete)})
 
 
-def _finite(x: float) -> float | None:
-    return x if math.isfinite(x) else None
+# ------------------------------------------------------------------ section by section
+
+
+def _release(mechanism: Mechanism, facts: Facts) -> dict[str, object]:
+    owner, period, files = facts.owner, facts.owner.period, []
+    for table in mechanism.tables:
+        if file := facts.files.get(f"{table}.parquet"):
+            columns = [*mechanism.offers[table].columns, mechanism.value_column, "noise_sd"]
+            files.append({"path": f"{table}.parquet", "sha256": file.sha256, "rows": file.rows, "columns": columns})
+    files += [{"path": page, "sha256": facts.files[page].sha256} for page in PAGES if page in facts.files]
+    return {
+        "id": f"{facts.booked.dataset}-r{facts.booked.entry}",
+        "title": owner.title,
+        "curator": list(owner.curator),
+        "intended_use": owner.intended_use,
+        "region": owner.region,
+        "published": facts.published.isoformat(),
+        "contains": list(mechanism.tables),
+        "files": files,
+        "licence": owner.licence,
+        "contact": owner.contact,
+        "period_stated_by_owner": None
+        if period is None
+        else {"from": period.first.isoformat(), "to": period.last.isoformat(), "per": "whole-period"},
+        "users_stated_by_owner": facts.users,
+        "max_rejects": facts.max_rejects,
+    }
+
+
+def _mechanism(mechanism: Mechanism, guarantee: Guarantee) -> dict[str, object]:
+    claimed, serp = mechanism.claimed(), mechanism.serp
+    return {
+        "name": mechanism.name,
+        "variant": mechanism.variant,
+        "tables": list(mechanism.tables),
+        "parameters": {k: str(v) for k, v in mechanism.settings.items()},
+        "public_lists": [] if serp is None else [{"use": "serp", "name": serp.name, "sha256": serp.sha256}],
+        "private": guarantee.private,
+        "stamp": None if guarantee.private else STAMP,
+        "claimed": {
+            "by": claimed.by,
+            "epsilon": finite(claimed.epsilon),
+            "delta": finite(claimed.delta),
+            "holds": claimed.holds,
+            "why": claimed.why,
+        },
+        "scope": guarantee.scope,
+    }
+
+
+def _claim(mechanism: Mechanism, guarantee: Guarantee, facts: Facts) -> dict[str, object]:
+    period, delta, users = facts.owner.period, guarantee.delta, facts.users
+    return {
+        "sentence": guarantee.sentence("" if period is None else str(period)),
+        "definition": guarantee.definition.value,
+        "epsilon": guarantee.epsilon,
+        "delta": delta,
+        "also_holds_as": _also(mechanism, guarantee.private),
+        "delta_vs_users": None
+        if users is None or delta is None
+        else {"users_public_or_noisy": users, "source": "stated by the owner", "delta_times_users": delta * users},
+        "conditions": [
+            f"The release was made only because at most {facts.max_rejects:.3g} of the input's lines were unreadable; "
+            "that check is not part of the claim.",
+            *guarantee.caveats,
+        ],
+    }
+
+
+def _unit(guarantee: Guarantee, facts: Facts) -> dict[str, object]:
+    period = "" if facts.owner.period is None else f" {facts.owner.period}"
+    return {
+        "name": guarantee.unit.value,
+        "column": facts.user_column,
+        "means": f"everything recorded under one value of {facts.user_column}{period}, white space around it removed",
+        "neighbouring": guarantee.neighbours.value,
+        "not_protected": [
+            "one person with several accounts, beyond each account",
+            "facts that many users share: the crowd is what is published",
+        ],
+    }
+
+
+def _accounting(guarantee: Guarantee, facts: Facts) -> dict[str, object]:
+    booked = facts.booked
+    return {
+        "method": "Laplace steps add up, Gaussian steps are converted once; across releases the smaller of "
+        "the sum and the tight composition",
+        "library": f"{ACCOUNTANT} {facts.versions[ACCOUNTANT]}",
+        "total_epsilon": guarantee.epsilon,
+        "total_delta": guarantee.delta,
+        "ledger": {
+            "population": booked.population,
+            "dataset": booked.dataset,
+            "entry": booked.entry,
+            "epsilon_before": finite(booked.epsilon_before),
+            "epsilon_after": finite(booked.epsilon_after),
+            "cap_epsilon": None if booked.cap is None else booked.cap[0],
+            "cap_delta": None if booked.cap is None else booked.cap[1],
+            "looks": list(booked.looks),
+        },
+        "earlier_releases": list(booked.earlier),
+        "planned_releases": facts.owner.planned_releases,
+    }
+
+
+def _unprotected(facts: Facts) -> list[dict[str, str]]:
+    known = [{"what": "column names and format of the log", "why": "public facts"}]
+    if facts.owner.period:
+        known.append({"what": "the stated period", "why": "stated by the owner"})
+    else:
+        known.append({"what": "the period of the log", "why": "not stated, not published"})
+    if facts.users is not None:
+        known.append({"what": "the declared number of users", "why": "stated by the owner, not counted"})
+    return known
+
+
+def _implementation(facts: Facts) -> dict[str, object]:
+    owner, versions = facts.owner, facts.versions
+    return {
+        "software": f"hubbub {versions['hubbub']}",
+        "python": versions["python"],
+        "libraries": {name: versions[name] for name in LIBRARIES},
+        "randomness": {
+            "source": "a fixed seed: anybody can subtract this noise"
+            if facts.seeded
+            else "the operating system's generator",
+            "sampler": "exact integer discrete Laplace and Gaussian (table and cells; docs/proofs/noise.md)",
+            "seeded": facts.seeded,
+        },
+        "floating_point": "noise, counts and thresholds are integers; no float between draw and value",
+        "side_channels": "one batch, not interactive; time and memory of the run are not published",
+        "raw_data": {"access": owner.raw_data_access, "kept_until": owner.raw_data_kept_until},
+    }
 
 
 def _also(mechanism: Mechanism, private: bool) -> list[dict[str, object]]:
@@ -231,7 +213,13 @@ def _choices(booked: Booked) -> list[dict[str, str]]:
     if not booked.looks:
         note = "the ledger records no look at the raw log before this release"
         return [{"choice": "all parameters", "informed_by": "public", "note": note}]
-    note = "these looked at the raw log before this release: " + ", ".join(booked.looks)
+    looks = [
+        "an earlier release (its owner-only facts: exact numbers of rows, users and rejected lines)"
+        if look == LOOK
+        else look
+        for look in dict.fromkeys(booked.looks)
+    ]
+    note = "these showed something of the raw log before this release: " + ", ".join(looks)
     return [{"choice": "all parameters", "informed_by": "raw", "note": note}]
 
 
@@ -245,6 +233,8 @@ def half_width(scale: float, coverage: float = 0.95) -> int:
 
 
 def _half_width(step: AnyStep) -> str:
+    if isinstance(step, CoinStep):
+        return "no counts are published"
     if isinstance(step, GaussianStep):
         return "see noise_sd of each row (95 % of the noise within 1.96 noise_sd; bounding comes on top)"
     return f"value +/- {half_width(float(step.scale))} (95 % of the noise; bounding comes on top)"
@@ -254,8 +244,8 @@ def _missing(mechanism: Mechanism) -> str:
     return "; ".join(mechanism.missing()) + ". A missing row is not a zero."
 
 
-def _hazards(mechanism: Mechanism, booked: Booked, users: int | None, seeded: bool) -> list[dict[str, str]]:
-    delta = mechanism.loss().delta
+def _hazards(mechanism: Mechanism, facts: Facts) -> list[dict[str, str]]:
+    delta, booked, users = mechanism.loss().delta, facts.booked, facts.users
     cap = "no cap set" if booked.cap is None else f"cap ε = {number(booked.cap[0])}, δ = {number(booked.cap[1])}"
     open_keys = any(s.domain is Domain.OPEN for s in mechanism.steps())
     answers = {
@@ -268,7 +258,7 @@ def _hazards(mechanism: Mechanism, booked: Booked, users: int | None, seeded: bo
         else "public keys only",
         "boundary": "the rule is >= and δ counts the mass at the threshold",
         "floating-point": "integers",
-        "rng": "SEEDED: not private" if seeded else "the operating system's generator",
+        "rng": "SEEDED: not private" if facts.seeded else "the operating system's generator",
         "neighbours": mechanism.neighbours.value,
         "delta": "number of users " + NOT_STATED
         if users is None

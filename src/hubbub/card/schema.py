@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 VERSION = "1.0"
+"""A check makes every word of a card and its pages again: whoever changes one of them raises this."""
 NOT_STATED = "not stated"
 STAMP = "NOT PRIVATE"
 
@@ -37,7 +38,7 @@ class Period(Part):
 
 
 class ReleasePart(Part):
-    """What was released, in the owner's words."""
+    """What was released, in the owner's words, and the share of unreadable lines that would have stopped it."""
 
     id: str
     title: str
@@ -50,6 +51,8 @@ class ReleasePart(Part):
     licence: str
     contact: str
     period_stated_by_owner: Period | None
+    users_stated_by_owner: int | None
+    max_rejects: float
 
 
 class Claimed(Part):
@@ -148,7 +151,7 @@ class StepPart(Part):
 
 
 class LedgerPart(Part):
-    """Where the release stands in the owner's budget book."""
+    """Where the release stands in the owner's budget book, and which looks at the raw log it had noted before."""
 
     population: str
     dataset: str
@@ -157,6 +160,7 @@ class LedgerPart(Part):
     epsilon_after: float | None
     cap_epsilon: float | None
     cap_delta: float | None
+    looks: list[str]
 
 
 class Accounting(Part):
@@ -254,6 +258,10 @@ class Card(Part):
     def document(self) -> dict[str, object]:
         """The card as plain data, in its written order."""
         return self.model_dump(mode="json", by_alias=True)
+
+    def text(self) -> str:
+        """`card.json` as it is written."""
+        return json.dumps(self.document(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def integrity(document: dict[str, object]) -> str:

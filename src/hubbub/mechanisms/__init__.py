@@ -10,6 +10,7 @@ from hubbub.mechanisms.adaptive import Adaptive
 from hubbub.mechanisms.base import Mechanism, Parameter, Tables
 from hubbub.mechanisms.crowd import Crowd
 from hubbub.mechanisms.gaussian import GaussianThreshold
+from hubbub.mechanisms.geometric import Geometric
 from hubbub.mechanisms.korolova import Korolova
 from hubbub.mechanisms.sips import Sips
 
@@ -17,6 +18,7 @@ __all__ = [
     "Adaptive",
     "Crowd",
     "GaussianThreshold",
+    "Geometric",
     "Korolova",
     "Mechanism",
     "Parameter",

@@ -66,7 +66,7 @@ class Selection:
             mu2=tuple(mu2_of(shift, variance) for shift, variance in zip(shifts, self.variances, strict=True)),
             proof=proof,
             tests=self.tests,
-            keys=self.limit,
+            keys=self.limit if self.thresholds else 0,
             tightened=tightened,
         )
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from hubbub.errors import ParameterError
 from hubbub.noise import gaussian, laplace
 from hubbub.noise.binomial import binomial
-from hubbub.noise.bits import Bits, SeededBits, SystemBits
+from hubbub.noise.bits import Bits, SeededBits, SystemBits, words
 from hubbub.noise.parameters import rational, whole
 from hubbub.noise.subset import choose
 
@@ -57,6 +57,10 @@ class NoiseSource(Protocol):
         """`size` distinct indices of range(population), every subset equally likely, sorted."""
         ...
 
+    def coins(self, step: str, chances: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+        """Independent coins, each true with probability chance/2^64 exactly."""
+        ...
+
     def secret(self, step: str) -> bytes:
         """Sixteen random bytes, the key of a keyed hash."""
         ...
@@ -93,6 +97,9 @@ class _Sampled:
     def choose(self, step: str, population: int, size: int) -> Integers:
         whole("population", population)
         return choose(self._bits(step), population, whole("size", size, below=population + 1))
+
+    def coins(self, step: str, chances: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+        return words(self._bits(step), np.uint64, chances.size) < chances
 
     def secret(self, step: str) -> bytes:
         return self._bits(step).take(SECRET_BYTES)

@@ -19,7 +19,7 @@ from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, 
 from hubbub.mechanisms.crowd import calibrate
 from hubbub.mechanisms.crowd.combine import combine
 from hubbub.mechanisms.crowd.recount import recount
-from hubbub.mechanisms.rounds import select
+from hubbub.mechanisms.rounds import Selection, select
 from hubbub.steps.keys import QUERIES
 
 if TYPE_CHECKING:
@@ -62,6 +62,11 @@ class Crowd(Mechanism, register=True):
             [plan], Fraction(settings["epsilon"]), Fraction(settings["delta"]), int(settings["rounds"]), PROOF
         )[0]
         return settings
+
+    @property
+    def selection(self) -> Selection:
+        """The integers of the selection."""
+        return self.stage.selection
 
     def steps(self) -> tuple[GaussianStep, ...]:
         """Selection, recount, kept total."""

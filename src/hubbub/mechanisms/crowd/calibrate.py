@@ -2,7 +2,7 @@
 
 Every draw has a share of μ² fixed before the log is opened; shares are fractions that sum to exactly 1.
 The first open stage is tightened (theorem 2 of docs/proofs/crowd.md), later open stages pay their thresholds
-in full, and one conversion at the end gives δ. All roundings go towards privacy.
+in full, closed stages take μ² and no δ, and one conversion at the end gives δ. All roundings go towards privacy.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ class StagePlan:
     keys: int
     most: int
     open: bool = True
+    """Closed: the keys are known before its noise is drawn, so its thresholds are set later and cost no δ."""
 
 
 @dataclass(frozen=True)
@@ -120,13 +121,15 @@ def calibrate(plans: list[StagePlan], epsilon: Fraction, delta: Fraction, rounds
     used = float(sum((mu2_of(4**k * m * m, m * v) for k, v in noises.values() for m in multiples), Fraction(0)))
     used += float(sum((r.mu2 + r.kept_mu2 for r in recounts.values()), Fraction(0)))
     first = plans[0]
+    if not first.open:
+        raise OurBug("the first stage learns its keys from the log")
     bits, variance = noises[first.name]
     opening = float(mu2_of(4**bits * multiples[0] ** 2, multiples[0] * variance)) * (1 - SLACK)
     spent[first.name] = novel_delta(eps, first_delta, used * (1 + SLACK), opening, first.limit)
     if spent[first.name] <= 0:
         raise ParameterError("This δ leaves nothing for thresholds.", given=f"δ = {float(delta):g}, ε = {eps:g}")
     stages = [
-        Stage(p.name, _thresholds(*noises[p.name], rounds, p.limit, spent[p.name]), recounts[p.name]) for p in plans
+        Stage(p.name, _thresholds(*noises[p.name], rounds, p.limit, spent.get(p.name)), recounts[p.name]) for p in plans
     ]
     steps = [s for i, stage in enumerate(stages) for s in stage.steps(proof, tightened=i == 0)]
     if certify(steps, eps) > float(delta):
@@ -134,9 +137,11 @@ def calibrate(plans: list[StagePlan], epsilon: Fraction, delta: Fraction, rounds
     return stages
 
 
-def _thresholds(bits: int, variance: int, rounds: int, limit: int, delta: float) -> Selection:
-    """A user's own key may pass with .8 of δ/D at the last test and .2 over the exits."""
+def _thresholds(bits: int, variance: int, rounds: int, limit: int, delta: float | None) -> Selection:
+    """A user's own key may pass with .8 of δ/D at the last test and .2 over the exits; no δ, no thresholds yet."""
     multiples, levels = shape(rounds)
+    if delta is None:
+        return Selection(bits, multiples, tuple(m * variance for m in multiples), limit, (), ())
     last = delta / limit if rounds == 1 else (1 - EXITS) * delta / limit
     exits = [EXITS * delta / (max(rounds - 1, 1) * limit)] * (rounds - 1)
     return recycled(bits, variance, multiples, levels, limit, [*exits, last])

@@ -2,7 +2,8 @@
 
 Two estimates of each key's users: the recount (good for heavy keys) and the weight it was selected by (good for
 light ones, once the ratio of users to weight has been learned from the recounts). They are combined by inverse
-variance. `noise_sd` is the spread of the noise in the combination; bounding and the model come on top.
+variance. `noise_sd` is the spread of the noise in the combination, the noise in the ratio and in the kept total
+included; bounding and the model come on top (see docs/proofs/crowd.md).
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ Floats = npt.NDArray[np.float64]
 BIN = 60
 FEWEST = 20
 """With fewer released keys the ratio cannot be learned: the recount stands alone."""
+ROUNDING = 1 / 12
+"""Variance of rounding to whole users."""
 
 
 @dataclass(frozen=True)
@@ -29,14 +32,23 @@ class Counted:
     noise_sd: Floats
 
 
+@dataclass(frozen=True)
+class Ratio:
+    """Users per weight at each key, its change with log weight, and the variance of the noise in it."""
+
+    value: Floats
+    slope: Floats
+    noise: Floats
+
+
 def combine(selected: Selected, plan: Selection, counted: Recounted) -> Counted:
     """Users of each released key."""
     lam = counted.lam.astype(float)
     recounts, variance = counted.sums / lam, counted.variance / lam**2
-    factor = kept_factor(recounts, counted)
+    factor, factor_noise = kept_factor(recounts, variance, counted)
     recounts, variance = factor * recounts, factor**2 * variance
     if selected.ids.size < FEWEST:
-        return Counted(_whole(recounts), np.sqrt(variance))
+        return Counted(_whole(recounts), np.sqrt(variance + factor_noise * recounts**2 + ROUNDING))
     means = np.array([float(test.mean) for test in plan.tests])[selected.rounds]
     weights = np.maximum(selected.accumulators / means, 1.0)
     weight_variance = np.array([float(test.variance) for test in plan.tests])[selected.rounds] / means**2
@@ -44,42 +56,59 @@ def combine(selected: Selected, plan: Selection, counted: Recounted) -> Counted:
     for r in np.unique(selected.rounds):
         g = np.flatnonzero(selected.rounds == r)
         ratio = learn_ratio(weights[g], weight_variance[g], recounts[g], variance[g])
-        fit, fit_noise = ratio * weights[g], ratio**2 * weight_variance[g]
-        spread = model_spread(fit, fit_noise, recounts[g], variance[g])
-        fit_variance = fit_noise + spread * fit**2
+        fit = ratio.value * weights[g]
+        ratio_noise = ratio.noise * weights[g] ** 2
+        fit_noise = ratio.value**2 * weight_variance[g] + ratio_noise
+        fit_variance = fit_noise + model_spread(fit, fit_noise, recounts[g], variance[g]) * fit**2
         share = fit_variance / (variance[g] + fit_variance)
         users[g] = share * recounts[g] + (1 - share) * fit
-        noise2[g] = share**2 * variance[g] + (1 - share) ** 2 * fit_noise
-    return Counted(_whole(users), np.sqrt(noise2))
+        moved = (ratio.value + ratio.slope) ** 2 * weight_variance[g]
+        noise2[g] = share**2 * variance[g] + (1 - share) ** 2 * (moved + ratio_noise)
+    return Counted(_whole(users), np.sqrt(noise2 + factor_noise * users**2 + ROUNDING))
 
 
-def kept_factor(recounts: Floats, counted: Recounted) -> float:
-    """How much of what users hold survived the scaling; 1 where the noise in the total is too large to tell."""
+def kept_factor(recounts: Floats, variance: Floats, counted: Recounted) -> tuple[float, float]:
+    """How much of what users hold survived the scaling, and the relative variance of the noise in that.
+
+    1 where the noise in the total is too large to tell.
+    """
     if counted.kept_variance**0.5 > 0.03 * abs(counted.kept):
-        return 1.0
-    return float(np.clip(counted.kept / max(1.0, float(recounts.sum())), 1.0, 3.0))
+        return 1.0, 0.0
+    whole = max(1.0, float(recounts.sum()))
+    noise = counted.kept_variance / counted.kept**2 + float(variance.sum()) / whole**2
+    return float(np.clip(counted.kept / whole, 1.0, 3.0)), noise
 
 
-def learn_ratio(weights: Floats, weight_variance: Floats, recounts: Floats, variance: Floats) -> Floats:
-    """Users per weight as a smooth function of the weight: bins of 60 keys, then a polynomial in log weight."""
+def learn_ratio(weights: Floats, weight_variance: Floats, recounts: Floats, variance: Floats) -> Ratio:
+    """Bins of 60 keys, then a polynomial in log weight; with fewer than 5 bins, straight lines between them."""
     order = np.argsort(weights, kind="stable")
     bins = np.array_split(order, max(1, order.size // BIN))
     at = np.array([np.log(weights[b]).mean() for b in bins])
-    ratios = np.array(
-        [max(0.5, float(np.sum(recounts[b] / variance[b]) / np.sum(weights[b] / variance[b]))) for b in bins]
+    below = np.array([np.sum(weights[b] / variance[b]) for b in bins])
+    ratios = np.maximum(np.array([np.sum(recounts[b] / variance[b]) for b in bins]) / below, 0.5)
+    own = np.array([np.sum(1 / variance[b]) for b in bins])
+    own += ratios**2 * np.array([np.sum(weight_variance[b] / variance[b] ** 2) for b in bins])
+    x = np.clip(np.log(weights), at[0], at[-1])
+    if len(bins) < 5:  # a hat over each bin; too few to tell a slope from noise
+        basis, solve = np.stack([np.interp(x, at, hat) for hat in np.eye(len(bins))], axis=1), np.eye(len(bins))
+        slopes = np.zeros_like(basis)
+    else:
+        precision = np.array(
+            [
+                weights[b].sum() / np.sqrt(np.sum(variance[b] + r**2 * (weight_variance[b] + 0.04 * weights[b] ** 2)))
+                for b, r in zip(bins, ratios, strict=True)
+            ]
+        )
+        powers, middle = np.arange(3 if len(bins) >= 12 else 2), (at[0] + at[-1]) / 2
+        basis = (x - middle)[:, None] ** powers
+        slopes = powers * (x - middle)[:, None] ** np.maximum(powers - 1, 0)
+        solve = np.linalg.pinv(precision[:, None] * (at - middle)[:, None] ** powers) * precision
+    spread = (solve * (own / below**2)) @ solve.T
+    return Ratio(
+        value=np.maximum(basis @ (solve @ ratios), 0.5),
+        slope=slopes @ (solve @ ratios),
+        noise=np.einsum("ij,jk,ik->i", basis, spread, basis),
     )
-    if len(bins) < 5:
-        between: Floats = np.maximum(np.interp(np.log(weights), at, ratios), 0.5)
-        return between
-    precision = np.array(
-        [
-            weights[b].sum() / np.sqrt((variance[b] + r**2 * weight_variance[b] + (0.2 * r * weights[b]) ** 2).sum())
-            for b, r in zip(bins, ratios, strict=True)
-        ]
-    )
-    fit = np.polynomial.Polynomial.fit(at, ratios, 2 if len(bins) >= 12 else 1, w=precision)
-    smooth: Floats = np.maximum(fit(np.clip(np.log(weights), at[0], at[-1])), 0.5)
-    return smooth
 
 
 def model_spread(fit: Floats, fit_noise: Floats, recounts: Floats, variance: Floats) -> float:

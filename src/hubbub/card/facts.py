@@ -1,0 +1,116 @@
+"""What a card is told: everything on it that does not follow from the mechanism.
+
+`facts_of` reads them back from a written card, so that a check can make the rest of the card again and compare.
+Nothing here has seen the log. No hash, count, time or order of the input may enter.
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from importlib.metadata import version
+
+import hubbub
+from hubbub.card.owner import Owner
+from hubbub.card.schema import Card
+from hubbub.log import Period
+
+LIBRARIES = ("duckdb", "numpy", "pyarrow")
+ACCOUNTANT = "dp-accounting"
+LOOK = "release"
+"""A release shows its owner exact facts of the log, as a look does; the ledger notes it under this name."""
+
+
+@dataclass(frozen=True)
+class Booked:
+    """Where a release stands in the ledger, before and after."""
+
+    population: str
+    dataset: str
+    entry: int
+    epsilon_before: float
+    epsilon_after: float
+    cap: tuple[float, float] | None
+    earlier: tuple[str, ...]
+    looks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file of `public/` as it was written; rows if it is a table."""
+
+    sha256: str
+    rows: int | None = None
+
+
+def installed() -> dict[str, str]:
+    """The versions of what runs."""
+    names = (ACCOUNTANT, *LIBRARIES)
+    return {"hubbub": hubbub.__version__, "python": platform.python_version()} | {n: version(n) for n in names}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the owner states, what the ledger booked, how the run was set up, and what it wrote."""
+
+    owner: Owner
+    booked: Booked
+    user_column: str
+    seeded: bool
+    max_rejects: float
+    users: int | None
+    """The number of users the owner declares."""
+    files: Mapping[str, Written] = field(default_factory=dict)
+    published: date = field(default_factory=lambda: datetime.now(UTC).date())
+    versions: Mapping[str, str] = field(default_factory=installed)
+
+    def __post_init__(self) -> None:
+        """Versions are versions: no room for other words."""
+        for name, given in self.versions.items():
+            if not re.fullmatch(r"[\w.+!-]{1,40}", given, re.ASCII):
+                raise ValueError(f"{name} has no such version: {given!r}")
+
+
+def facts_of(card: Card) -> Facts:
+    """The facts a card was made from; ValueError or ParameterError if they cannot be."""
+    release, ledger, made = card.release, card.accounting.ledger, card.implementation
+    period = release.period_stated_by_owner
+    owner = Owner(
+        title=release.title,
+        curator=tuple(release.curator),
+        licence=release.licence,
+        contact=release.contact,
+        region=release.region,
+        intended_use=release.intended_use,
+        planned_releases=card.accounting.planned_releases,
+        raw_data_access=made.raw_data["access"],
+        raw_data_kept_until=made.raw_data["kept_until"],
+        period=None if period is None else Period(date.fromisoformat(period.first), date.fromisoformat(period.to)),
+    )
+    booked = Booked(
+        ledger.population,
+        ledger.dataset,
+        ledger.entry,
+        math.inf if ledger.epsilon_before is None else ledger.epsilon_before,
+        math.inf if ledger.epsilon_after is None else ledger.epsilon_after,
+        None if ledger.cap_epsilon is None or ledger.cap_delta is None else (ledger.cap_epsilon, ledger.cap_delta),
+        tuple(card.accounting.earlier_releases),
+        tuple(ledger.looks),
+    )
+    versions = {"hubbub": made.software.removeprefix("hubbub "), "python": made.python}
+    versions[ACCOUNTANT] = card.accounting.library.removeprefix(f"{ACCOUNTANT} ")
+    return Facts(
+        owner,
+        booked,
+        user_column=card.unit.column,
+        seeded=made.randomness.seeded,
+        max_rejects=release.max_rejects,
+        users=release.users_stated_by_owner,
+        files={f.path: Written(f.sha256, f.rows) for f in release.files},
+        published=date.fromisoformat(release.published),
+        versions=versions | {name: made.libraries[name] for name in LIBRARIES},
+    )
