@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from hubbub.audit import audit
     from hubbub.guarantee import Claim, Guarantee, Neighbours, Unit
     from hubbub.log import Period, SearchLog, read_log
-    from hubbub.mechanisms import Korolova
+    from hubbub.mechanisms import Crowd, Korolova
     from hubbub.release import Release, release
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Claim": "hubbub.guarantee",
+    "Crowd": "hubbub.mechanisms",
     "Guarantee": "hubbub.guarantee",
     "Korolova": "hubbub.mechanisms",
     "Neighbours": "hubbub.guarantee",
@@ -45,6 +46,7 @@ _HOMES = {
 
 __all__ = [
     "Claim",
+    "Crowd",
     "Guarantee",
     "Korolova",
     "Neighbours",

@@ -41,7 +41,7 @@ def test_every_mutant_is_caught(hubbub: Hubbub) -> None:
     assert set(data) == {"rows"}
     rows = data["rows"]
     assert isinstance(rows, list)
-    assert [r["mutant"] for r in rows] == [m.name for m in MUTANTS]
+    assert [(r["of"], r["mutant"]) for r in rows] == [(of, m.name) for of in sorted(MUTANTS) for m in MUTANTS[of]]
     assert [r["mutant"] for r in rows if r["verdict"] != "caught"] == []
     assert all(r["by"] for r in rows)
 
@@ -59,7 +59,7 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.name)
+@pytest.mark.parametrize("mutant", MUTANTS["korolova"], ids=lambda m: m.name)
 def test_each_mutant_is_caught_by_each_test_that_should(mutant: Mutant) -> None:
     """Not only by the first one: a detector that sleeps is a bug too."""
     found = set()
@@ -88,7 +88,6 @@ def test_enumeration_refuses_what_it_cannot_finish() -> None:
         for _ in noise.runs():
             noise.laplace("step", Fraction(1), 5)
     for call in (
-        lambda: noise.gaussian("s", 1, 1),
         lambda: noise.choose("s", 1, 1),
         lambda: noise.binomial_tail("s", Fraction(1), 1, 1),
     ):

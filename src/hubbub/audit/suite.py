@@ -37,8 +37,8 @@ SUBJECTS: dict[str, Callable[[], list[Mechanism]]] = {
         build("crowd", {"epsilon": 2, "delta": "0.02", "D": 3, "rounds": 1}),
     ],
     "gaussian": lambda: [
-        build("gaussian", {"epsilon": 3, "delta": "0.02", "d": 1}),
-        build("gaussian", {"epsilon": 3, "delta": "0.05", "d": 2}),
+        build("gaussian", {"epsilon": 3, "delta": "0.02", "d": 1, "grid": 0}),
+        build("gaussian", {"epsilon": 3, "delta": "0.05", "d": 2, "grid": 0}),
         build("gaussian", {"epsilon": 1, "delta": "0.02", "d": 3, "weights": "sqrt"}),
     ],
     "geometric": lambda: [

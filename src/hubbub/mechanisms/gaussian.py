@@ -38,6 +38,7 @@ class GaussianThreshold(Baseline, register=True):
         DELTA,
         BOUND,
         Parameter("weights", "choice", "what a user adds to her keys", "unit", choices=("unit", "sqrt")),
+        Parameter("grid", "integer", "noise has steps of 2^-grid users (unit weights)", 8, low=0, high=12),
     )
 
     def prepare(self, settings: Mapping[str, Value], epsilon: float, delta: float) -> None:
@@ -45,7 +46,9 @@ class GaussianThreshold(Baseline, register=True):
         limit, unit = int(settings["d"]), settings["weights"] == "unit"
         mu2 = Fraction(mu_of(epsilon, delta * (1 - DELTA_SLACK))) ** 2
         if unit:
-            bits, variance, shift2 = 0, math.ceil(limit * Fraction(1 + 2 * SLACK) / mu2) + 8, limit
+            bits = int(settings["grid"])
+            shift2 = limit * 4**bits
+            variance = math.ceil(shift2 * Fraction(1 + 2 * SLACK) / mu2) + 5
         else:
             bits, variance = grid(mu2, (1,))
             shift2 = 4**bits
@@ -92,6 +95,7 @@ class GaussianThreshold(Baseline, register=True):
         if not self.unit:
             return {"queries": Released(select(counts["queries"], plan, noise, "queries").ids, None, None)}
         n = counts["queries"].n
-        noisy = n + noise.gaussian("queries round 1", plan.variances[0], n.size)
+        noisy = n * plan.unit + noise.gaussian("queries round 1", plan.variances[0], n.size)
         ids = np.flatnonzero(noisy >= plan.thresholds[0])
-        return {"queries": Released(ids, noisy[ids], math.sqrt(plan.variances[0]))}
+        users = (noisy[ids] + plan.unit // 2) // plan.unit
+        return {"queries": Released(ids, users, math.sqrt(plan.variances[0]) / plan.unit)}
