@@ -42,6 +42,7 @@ def test_a_seed_repeats_every_byte(hubbub: Hubbub, log_file: Path, tmp_path: Pat
     cards = card(first), card(third)
     for one in cards:
         del one["integrity"], one["release"]["id"], one["accounting"], one["release"]["files"]
+        del one["data_dependent_choices"]  # the first release was a look at the log
     assert cards[0] == cards[1], "only its place in the ledger tells one from the other"
     other = run(hubbub, log_file, tmp_path, "--seed", "8", "--not-private", ledger="b.sqlite")
     assert contents(other)["queries.parquet"] != contents(first)["queries.parquet"]

@@ -5,11 +5,14 @@ Both are made from the card and the released tables; this module never sees a lo
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import jinja2
 import pyarrow.parquet as pq
 
+from hubbub.card.build import PAGES
 from hubbub.card.schema import Card
 from hubbub.guarantee import number
 
@@ -18,6 +21,44 @@ TOP = 100
 
 def write_pages(folder: Path, card: Card) -> list[Path]:
     """Write `index.html` and `README.md` into the public folder."""
+    pages = []
+    for name, text in render(card, read_tables(folder, card)).items():
+        (folder / name).write_text(text, encoding="utf-8")
+        pages.append(folder / name)
+    return pages
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A table as a page shows it: its first rows."""
+
+    name: str
+    columns: list[str]
+    total: int
+    rows: list[dict[str, object]]
+
+
+def read_tables(folder: Path, card: Card) -> list[Shown]:
+    """The released tables, as far as the pages show them."""
+    tables = []
+    for name in card.release.contains:
+        rows = pq.read_table(folder / f"{name}.parquet")
+        tables.append(Shown(name, rows.column_names, rows.num_rows, rows.slice(0, TOP).to_pylist()))
+    return tables
+
+
+def render(card: Card, tables: list[Shown]) -> dict[str, str]:
+    """Both pages: functions of the card and of the tables, so that a check can make them again."""
+    environment = _environment()
+    templates = zip(PAGES, ("index.html", "data_card.md"), strict=True)
+    return {
+        name: environment.get_template(template).render(card=card, tables=tables, top=TOP)
+        for name, template in templates
+    }
+
+
+@lru_cache(maxsize=1)
+def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("hubbub.report"),
         autoescape=jinja2.select_autoescape(["html"]),
@@ -26,14 +67,4 @@ def write_pages(folder: Path, card: Card) -> list[Path]:
         lstrip_blocks=True,
     )
     environment.filters["number"] = lambda x: "none" if x is None else number(x)
-    tables = []
-    for name in card.release.contains:
-        rows = pq.read_table(folder / f"{name}.parquet")
-        shown = rows.slice(0, TOP).to_pylist()
-        tables.append({"name": name, "columns": rows.column_names, "total": rows.num_rows, "rows": shown})
-    pages = []
-    for template, name in (("index.html", "index.html"), ("data_card.md", "README.md")):
-        text = environment.get_template(template).render(card=card, tables=tables, top=TOP)
-        (folder / name).write_text(text, encoding="utf-8")
-        pages.append(folder / name)
-    return pages
+    return environment
