@@ -87,7 +87,7 @@ class SearchLog:
 def read_log(
     source: str | Path,
     *,
-    format: str,
+    format: str = "auto",
     columns: Mapping[str, str] | None = None,
     period: Period | None = None,
     canonical_urls: bool = False,
@@ -100,6 +100,7 @@ def read_log(
 ) -> SearchLog:
     """Read and clean a log file, folder or glob; the log lives in the engine until it is closed.
 
+    The format `auto` is recognised by names and first lines; `ingested.format` then says what it was taken for.
     `engine` is `duckdb`, `spark` (on the `master` given, or on this machine), or a function of the work folder.
     """
     from hubbub.ingest import ingest

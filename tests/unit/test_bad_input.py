@@ -102,7 +102,7 @@ CASES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "unknown variant": (("--variant", "loose"), ("no such variant", "loose", "strict, published")),
     "unknown relation": (("--neighbours", "both"), ("no such neighbouring relation", "both", "add-remove, replace")),
     "unknown table": (("--tables", "queries,clikcs"), ("does not release this table", "clikcs", "queries, clicks")),
-    "unknown format": (("--format", "aolx"), ("format is unknown", "aolx", "aol, table")),
+    "unknown format": (("--format", "aolx"), ("format is unknown", "aolx", "aol, excite, sogou, table, ubi")),
     "unknown engine": (("--engine", "sparky"), ("no such engine", "sparky", "duckdb")),
     "unknown option": (("--epsilom", "2"), ("No such option", "--epsilom")),
     "set twice": (("--set", "keep=first", "--set", "keep=random"), ("set twice", "keep", "set it once")),
@@ -181,7 +181,7 @@ def test_one_message_and_nothing_else(
         assert book.entries() == []
 
 
-@pytest.mark.parametrize("left_out", ["LOG", "--out", "--mechanism", "--format", "--epsilon", "--delta"])
+@pytest.mark.parametrize("left_out", ["LOG", "--out", "--mechanism", "--epsilon", "--delta"])
 def test_what_is_needed_is_named(hubbub: Hubbub, inputs: Path, tmp_path: Path, left_out: str) -> None:
     options = dict(zip(RELEASE[::2], RELEASE[1::2], strict=True)) | {"--out": str(tmp_path / "out")}
     options.pop(left_out, None)

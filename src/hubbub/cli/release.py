@@ -40,6 +40,7 @@ from hubbub.cli.shared import (
     open_log,
     parse_share,
     require,
+    settle_format,
     whole_number,
 )
 
@@ -98,7 +99,7 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
     from hubbub.ledger import Ledger
     from hubbub.release import Plan, run_release
 
-    require(given, ("log", "out", "mechanism", "format"), "release")
+    require(given, ("log", "out", "mechanism"), "release")
     mechanism = build_mechanism(given, settings)
     plan = Plan(
         mechanism,
@@ -114,6 +115,8 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
         | {"set": dict(settings), "card": card},
     )
     plan.refuse_early()
+    settle_format(given, terminal)
+    plan.run["format"] = given["format"]
     guarantee = plan.guarantee()
     with Ledger(Path(given["ledger"]) if given["ledger"] else None) as ledger:
         ledger.would_allow(plan.population, mechanism.loss(), guarantee.private)

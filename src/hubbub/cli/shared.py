@@ -33,9 +33,15 @@ LedgerFile = Annotated[
     str | None, typer.Option("--ledger", help="The budget book. Default: the user's data directory.", metavar="FILE")
 ]
 LogFile = Annotated[str | None, typer.Argument(help="The log: a file, a folder or a quoted glob.", metavar="LOG")]
-Format = Annotated[str | None, typer.Option(help="Format of the log: aol or table.")]
+Format = Annotated[
+    str | None, typer.Option(help="Format of the log: aol, excite, sogou, table, ubi; else it is recognised (auto).")
+]
 Columns = Annotated[
-    str | None, typer.Option(help="For `table`: user=…,time=…,query=…,url=…,rank=…", metavar="NAME=COLUMN,…")
+    str | None,
+    typer.Option(
+        help="For `table`: user=…,time=…,query=…,url=…,rank=…; for `ubi`: user=client_id|user_id|session_id[,click=…]",
+        metavar="NAME=COLUMN,…",
+    ),
 ]
 CanonicalUrls = Annotated[bool | None, typer.Option("--canonical-urls", help="Canonicalise clicked URLs.")]
 MaxRejects = Annotated[str | None, typer.Option(help="Stop if more lines than this are unreadable (5%).")]
@@ -182,7 +188,7 @@ def require(given: dict[str, Any], names: Iterable[str], command: str) -> None:
 
     for name in names:
         if not given[name]:
-            allowed = {"mechanism": ", ".join(mechanisms()), "format": "aol, table"}.get(name, "")
+            allowed = {"mechanism": ", ".join(mechanisms()), "format": "aol, excite, sogou, table, ubi"}.get(name, "")
             raise ParameterError(f"{REQUIRED[name]} is missing.", allowed=allowed, next=f"see hubbub {command} --help")
     if given["engine"] not in (None, "duckdb", "spark"):
         raise ParameterError("There is no such engine.", given=given["engine"], allowed="duckdb, spark")
@@ -203,10 +209,21 @@ def build_mechanism(given: dict[str, Any], settings: dict[str, str]) -> Mechanis
     )
 
 
+def settle_format(given: dict[str, Any], terminal: Terminal) -> None:
+    """Where no format was given, recognise it, say so, and go on as if it had been."""
+    from hubbub.ingest import AUTO, sniff
+
+    if given["format"] in (None, AUTO):
+        found = sniff(given["log"], parse_columns(given["columns"]))
+        given["format"] = found.format
+        terminal.say(f"The log looks like {found.format}: {found.why}. Using --format {found.format}.")
+
+
 def open_log(given: dict[str, Any], period: Period | None, terminal: Terminal) -> SearchLog:
     """Read and clean the log these options describe; close it after use."""
     from hubbub.log import read_log
 
+    settle_format(given, terminal)
     log = read_log(
         given["log"],
         format=given["format"],

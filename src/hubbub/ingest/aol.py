@@ -9,22 +9,23 @@ nowhere: a line that is the header is not a record.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from hubbub.errors import ParameterError
 from hubbub.ingest.fields import Layout
-from hubbub.ingest.readers import line_tasks, register
+from hubbub.ingest.readers import Shape, fixed, line_tasks, register
 from hubbub.ingest.schema import Task
 
 COLUMNS = {"user": "AnonID", "time": "QueryTime", "query": "Query", "rank": "ItemRank", "url": "ClickURL"}
+HEADER = b"AnonID\tQuery\tQueryTime\tItemRank\tClickURL"
 LAYOUT = Layout(
     delimiter=b"\t",
     quoting=False,
     places={"user": 0, "query": 1, "time": 2, "rank": 3, "url": 4},
     least=3,
     most=5,
-    header=b"AnonID\tQuery\tQueryTime\tItemRank\tClickURL",
+    header=HEADER,
     blank="-",
     epoch=False,
 )
@@ -35,17 +36,15 @@ class Aol:
 
     name = "aol"
     sentence = "tab separated AnonID, Query, QueryTime, ItemRank, ClickURL, as in the AOL log of 2006"
+    shape = Shape(
+        re.compile(rb"[^\t]+\t[^\t]*\t\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\t\d*(\t[^\t]*)?)?"),
+        "user, query, YYYY-MM-DD hh:mm:ss and perhaps a rank and an address, with tabs between them",
+        HEADER,
+    )
 
     def columns(self, given: Mapping[str, str] | None, files: list[Path]) -> dict[str, str]:
         """The format fixes its columns."""
-        if given:
-            raise ParameterError(
-                "The format `aol` fixes its columns.",
-                given=", ".join(f"{role}={name}" for role, name in given.items()),
-                allowed="no --columns",
-                next="leave --columns out, or read the file as `--format table`",
-            )
-        return dict(COLUMNS)
+        return fixed(self.name, COLUMNS, given)
 
     def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[Task]:
         """One task a block of lines."""

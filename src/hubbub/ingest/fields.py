@@ -7,16 +7,18 @@ its own. A tab file has no quoting: a mark there is a letter.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
+from hubbub.ingest.encodings import UTF8
 from hubbub.ingest.lines import Ints, Lines, Mask, gather
 from hubbub.ingest.schema import Reason
 
 QUOTE = b'"'
+Dress = Callable[[pa.Array], pa.Array]
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,9 @@ class Layout:
     header: bytes | None = None  # a line with exactly this content is no record
     blank: str = ""  # how the format writes a query that is blank
     epoch: bool = True  # whether a time may be epoch seconds
+    encoding: str = UTF8
+    enclosed: str | None = None  # the role whose field stands in brackets
+    dress: Mapping[str, Dress] = field(default_factory=dict)  # role → its field as the other formats write it
 
 
 def mark_headers(lines: Lines, header: bytes) -> None:

@@ -102,7 +102,7 @@ class Lines:
     code: Codes  # Reason; KEPT where nothing is wrong so far
 
 
-def split(data: bytes) -> Lines:
+def split(data: bytes, utf8: bool = True) -> Lines:
     """Find the lines of a block and make the tests that concern a line as a whole."""
     array = np.frombuffer(data, np.uint8)
     end = np.flatnonzero(array == NEWLINE)
@@ -118,7 +118,7 @@ def split(data: bytes) -> Lines:
 
     code = np.zeros(len(end), np.int8)
     code[start == end] = Reason.EMPTY_LINE
-    if not data.isascii():
+    if utf8 and not data.isascii():
         _mark_undecodable(data, array, newline, code)
     if b"\0" in data:
         code[np.searchsorted(newline, np.flatnonzero(array == 0))] = Reason.NUL_BYTE

@@ -32,9 +32,14 @@ ALLOWED = {
 }
 
 
+def is_parquet(file: Path) -> bool:
+    """Whether the file's name says so."""
+    return file.suffix.lower() in (".parquet", ".pq")
+
+
 def schema(file: Path) -> Any:
     """The file's Arrow schema."""
-    with _parquet_file(file) as opened:
+    with parquet_file(file) as opened:
         return opened.schema_arrow
 
 
@@ -60,7 +65,7 @@ def tasks(file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Itera
     """One task a batch of rows."""
     size = file.stat().st_size
     done = 0
-    with _parquet_file(file) as opened:
+    with parquet_file(file) as opened:
         rows = max(1, opened.metadata.num_rows)
         try:
             for batch in opened.iter_batches(BATCH, columns=list(columns.values())):
@@ -68,12 +73,12 @@ def tasks(file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Itera
                 raw = {role: batch.column(batch.schema.names.index(name)) for role, name in columns.items()}
                 yield Task(lambda raw=raw: from_rows(raw, canonical_urls), size * done // rows)  # type: ignore[misc]
         except (OSError, pa.ArrowException) as error:
-            raise _damaged(file, error) from None
+            raise damaged(file, error) from None
 
 
 def from_rows(raw: Mapping[str, pa.Array], canonical_urls: bool) -> Part:
     """The records of a batch of rows."""
-    raw = {role: _flat(column) for role, column in raw.items()}
+    raw = {role: flat(column) for role, column in raw.items()}
     count = len(raw["user"])
     code = np.zeros(count, np.int8)
     columns = {role: _text(column, code) if _is_text(role, column.type) else column for role, column in raw.items()}
@@ -93,7 +98,7 @@ def from_rows(raw: Mapping[str, pa.Array], canonical_urls: bool) -> Part:
     return Part(records, rejects(where, code[where], lengths, kept), count, count)
 
 
-def _flat(column: pa.Array) -> pa.Array:
+def flat(column: pa.Array) -> pa.Array:
     """The column without dictionary; text of every kind as bytes."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
@@ -146,14 +151,16 @@ def _shown(column: pa.Array) -> list[bytes]:
     return values
 
 
-def _parquet_file(file: Path) -> Any:
+def parquet_file(file: Path) -> Any:
+    """The file, opened."""
     try:
         return pq.ParquetFile(file)
     except (OSError, pa.ArrowException) as error:
-        raise _damaged(file, error) from None
+        raise damaged(file, error) from None
 
 
-def _damaged(file: Path, error: Exception) -> InputError:
+def damaged(file: Path, error: Exception) -> InputError:
+    """A file that cannot be read as Parquet."""
     why = str(error).split("\n")[0].rstrip(".")
     return InputError(
         f"The file is not Parquet, or is damaged: {why}.", given=file, next="check that it was copied whole"

@@ -6,7 +6,9 @@ SearchLog's columns and rejects. Tasks run on any thread; their results are writ
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -16,6 +18,15 @@ from hubbub.ingest.lines import blocks
 from hubbub.ingest.records import from_lines
 from hubbub.ingest.schema import Task
 from hubbub.ingest.sources import opened
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How a format is recognised that fixes its user column."""
+
+    line: re.Pattern[bytes]  # what every line looks like
+    words: str  # the same for a person
+    header: bytes | None = None  # a first line that settles it alone
 
 
 class Reader(Protocol):
@@ -28,6 +39,10 @@ class Reader(Protocol):
     @property
     def sentence(self) -> str:
         """What it reads, in words."""
+
+    @property
+    def shape(self) -> Shape | None:
+        """How it is recognised; None if it must be named, because it leaves open who the user is."""
 
     def columns(self, given: Mapping[str, str] | None, files: list[Path]) -> dict[str, str]:
         """Which input column plays which role; refuses a choice that does not fit the format."""
@@ -49,6 +64,11 @@ def formats() -> dict[str, str]:
     return {name: _READERS[name].sentence for name in sorted(_READERS)}
 
 
+def shapes() -> dict[str, Shape]:
+    """The formats that can be recognised."""
+    return {name: shape for name in sorted(_READERS) if (shape := _READERS[name].shape) is not None}
+
+
 def reader(name: str) -> Reader:
     """The reader of a format."""
     if name not in _READERS:
@@ -56,6 +76,18 @@ def reader(name: str) -> Reader:
             "The log's format is unknown.", given=name, allowed=", ".join(sorted(_READERS)), next="choose one of these"
         )
     return _READERS[name]
+
+
+def fixed(format: str, columns: Mapping[str, str], given: Mapping[str, str] | None) -> dict[str, str]:
+    """The columns of a format that leaves no choice."""
+    if given:
+        raise ParameterError(
+            f"The format `{format}` fixes its columns.",
+            given=", ".join(f"{role}={name}" for role, name in given.items()),
+            allowed="no --columns",
+            next="leave --columns out, or read the file as `--format table`",
+        )
+    return dict(columns)
 
 
 def line_tasks(file: Path, layout: Layout, canonical_urls: bool) -> Iterator[Task]:

@@ -9,12 +9,15 @@ from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hubbub.ingest import clean, lines, numbers
+from hubbub.ingest.encodings import UTF8, transcoded
 from hubbub.ingest.fields import Layout, cut, mark_headers
 from hubbub.ingest.lines import Block, Codes, Ints, Lines, Mask, Overlong
-from hubbub.ingest.schema import REJECTS, SCHEMA, TEXT_KEPT, Part, Reason
+from hubbub.ingest.schema import NOTHING, REJECTS, SCHEMA, TEXT_KEPT, Part, Reason
 
+BRACKETS = r"(?s)^\s*\[(.*)\]\s*$"
 PART_REJECTS = pa.schema([field for field in REJECTS if field.name != "file"])
 
 
@@ -22,12 +25,24 @@ def from_lines(piece: Block | Overlong, layout: Layout, canonical_urls: bool) ->
     """The records of a run of lines of a delimited file."""
     if isinstance(piece, Overlong):
         return overlong(piece)
-    found = lines.split(piece.data)
+    raw = lines.split(piece.data, utf8=layout.encoding == UTF8)
+    found = raw if layout.encoding == UTF8 else transcoded(raw, layout.encoding)
     if layout.header is not None:
         mark_headers(found, layout.header)
     fits, columns = cut(found, layout)
+    if layout.enclosed is not None:
+        fits, columns = _in_brackets(found, fits, columns, layout.enclosed)
+    columns |= {role: dress(columns[role]) for role, dress in layout.dress.items()}
     records, found.code[fits] = build(columns, layout.blank, layout.epoch, canonical_urls)
-    return Part(records, rejected_lines(found), len(found.code), int(np.count_nonzero(found.code != Reason.HEADER)))
+    return Part(records, rejected_lines(raw), len(found.code), int(np.count_nonzero(found.code != Reason.HEADER)))
+
+
+def _in_brackets(found: Lines, fits: Ints, columns: dict[str, pa.Array], role: str) -> tuple[Ints, dict[str, pa.Array]]:
+    """Take the brackets off a field; marks the lines that open one and do not close it, or have none."""
+    closed = pc.match_substring_regex(columns[role], BRACKETS).to_numpy(zero_copy_only=False)
+    found.code[fits[~closed]] = Reason.BAD_QUOTE
+    columns = {name: column.filter(pa.array(closed)) for name, column in columns.items()}
+    return fits[closed], columns | {role: pc.replace_substring_regex(columns[role], BRACKETS, r"\1")}
 
 
 def build(
@@ -37,7 +52,7 @@ def build(
     count = len(columns["user"])
     users, queries = clean.users(columns["user"]), clean.queries(columns["query"])
     code = np.zeros(count, np.int8)
-    code[_blank(queries, blank)] = Reason.BLANK_QUERY
+    code[blanks(queries, blank)] = Reason.BLANK_QUERY
     rank, time, url = (pa.nulls(count, SCHEMA.field(name).type) for name in ("rank", "time", "url"))
     if "rank" in columns:
         found = numbers.ranks(columns["rank"])
@@ -47,12 +62,12 @@ def build(
         code[found.bad], time = Reason.BAD_TIME, found.array(time.type)
     if "url" in columns:
         url = clean.urls(columns["url"], canonical_urls)
-    code[_blank(users, "")] = Reason.NO_USER
+    code[blanks(users, "")] = Reason.NO_USER
     records = pa.RecordBatch.from_arrays([users, time, queries, rank, url], schema=SCHEMA)
     return (records.filter(pa.array(code == Reason.KEPT)) if code.any() else records), code
 
 
-def _blank(column: pa.Array, sign: str) -> Mask:
+def blanks(column: pa.Array, sign: str) -> Mask:
     """Which values are empty, or the one letter that stands for it."""
     array, offsets = clean.view(column)
     length = np.diff(offsets)
@@ -76,7 +91,7 @@ def overlong(piece: Overlong) -> Part:
     one = np.zeros(1, np.int64)
     code = np.full(1, Reason.TOO_LONG, np.int8)
     rejected = rejects(one, code, one + piece.length, pa.array([piece.head], pa.binary()))
-    return Part(pa.RecordBatch.from_pylist([], schema=SCHEMA), rejected, lines=1, read=1)
+    return Part(NOTHING, rejected, lines=1, read=1)
 
 
 def rejects(where: Ints, code: Codes, length: Ints, text: pa.Array) -> pa.RecordBatch:

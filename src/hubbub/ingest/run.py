@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hubbub.errors import InputError, ParameterError
+from hubbub.ingest.join import Join
 from hubbub.ingest.output import Output
 from hubbub.ingest.readers import reader
 from hubbub.ingest.schema import Part, Reason, Task
+from hubbub.ingest.sniff import AUTO, sniff
 from hubbub.ingest.sources import resolve
 
 Progress = Callable[[int, int], None]
@@ -35,29 +37,37 @@ def ingest(
     source: str | Path,
     into: Path,
     *,
-    format: str,
+    format: str = AUTO,
     columns: Mapping[str, str] | None = None,
     canonical_urls: bool = False,
     threads: int = 2,
     progress: Progress | None = None,
 ) -> Ingested:
-    """Read a log (a file, a folder or a glob), clean it record by record, and write it into a folder as Parquet."""
+    """Read a log (a file, a folder or a glob), clean it record by record, and write it into a folder as Parquet.
+
+    The format `auto` is recognised by names and first lines (`sniff`); the result says what it was taken for.
+    """
     if threads < 1:
         raise ParameterError("Ingest needs a thread.", given=threads, allowed="1 or more", next="leave it at 2")
+    if format == AUTO:
+        format = sniff(source, columns).format
     chosen = reader(format)
     files = resolve(source)
     names = chosen.columns(columns, list(files))
-    with Output(Path(into)) as output:
+    with Output(Path(into)) as output, Join(Path(into)) as join:
         _refuse_overwriting(source, files, output)
         finished, total = 0, sum(files.values())
         for file, size in files.items():
             lines = 0
             for part, done in _computed(chosen.tasks(file, names, canonical_urls), threads):
                 output.add(part, file, lines)
+                join.add(part.loose, file, lines)
                 lines += part.lines
                 if progress:
                     progress(finished + done, total)
             finished += size
+        for file, part in join.parts():
+            output.add(part, file, 0)
         if output.kept == 0:
             raise _nothing_kept(source, format, output)
     if progress:
@@ -98,7 +108,8 @@ def _refuse_overwriting(source: str | Path, files: Iterable[Path], output: Outpu
 def _nothing_kept(source: str | Path, format: str, output: Output) -> InputError:
     """No record was usable: say what is wrong with most, and with the first."""
     if output.first_reject is None:
-        return InputError("The log holds a header and no record.", given=source, next="check that it was copied whole")
+        what = "The log holds a header and no record, or nothing but lines that are none."
+        return InputError(what, given=source, next="check that it was copied whole")
     labels = {reason.label: reason for reason in Reason}
     often, times = output.reasons.most_common(1)[0]
     file, line, first = output.first_reject

@@ -22,6 +22,7 @@ SCHEMA = pa.schema(
     ]
 )
 ROLES = ("user", "time", "query", "rank", "url")
+NOTHING = pa.RecordBatch.from_pylist([], schema=SCHEMA)
 
 REJECTS = pa.schema(
     [
@@ -38,18 +39,20 @@ TEXT_KEPT = 64 << 10  # bytes of a rejected record that are kept
 class Reason(IntEnum):
     """Why a record is not in the log, in the order in which the tests are made."""
 
-    HEADER = -1  # not a record at all: neither read, kept nor rejected
+    HEADER = -1  # not a record of its own: neither read, kept nor rejected
     KEPT = 0
     TOO_LONG = 1
     NUL_BYTE = 2
     BAD_ENCODING = 3
     EMPTY_LINE = 4
     BAD_QUOTE = 5
-    BAD_FIELDS = 6
-    NO_USER = 7
-    BAD_TIME = 8
-    BAD_RANK = 9
-    BLANK_QUERY = 10
+    BAD_JSON = 6
+    BAD_FIELDS = 7
+    NO_USER = 8
+    BAD_TIME = 9
+    BAD_RANK = 10
+    BLANK_QUERY = 11
+    NO_QUERY = 12
 
     @property
     def label(self) -> str:
@@ -65,14 +68,16 @@ class Reason(IntEnum):
 SENTENCES = {
     Reason.TOO_LONG: "the record is longer than 1 MiB",
     Reason.NUL_BYTE: "the record holds a NUL byte",
-    Reason.BAD_ENCODING: "the record is not UTF-8 text",
+    Reason.BAD_ENCODING: "the record is not text in the encoding of its format: UTF-8, for sogou GB18030",
     Reason.EMPTY_LINE: "the line is empty",
-    Reason.BAD_QUOTE: "a quotation mark is opened and not closed on the same line, or text follows a closed one",
-    Reason.BAD_FIELDS: "the line does not have the expected number of fields",
+    Reason.BAD_QUOTE: "a quotation mark (sogou: a bracket) is not closed on its line, or text follows a closed one",
+    Reason.BAD_JSON: "the line is not a JSON object",
+    Reason.BAD_FIELDS: "the record does not have the expected fields",
     Reason.NO_USER: "the record names no user",
     Reason.BAD_TIME: "the time is in no form that is read, or is no date",
     Reason.BAD_RANK: "the rank is not a whole number from 0 to 2147483647",
     Reason.BLANK_QUERY: "the query is blank",
+    Reason.NO_QUERY: "the click names no search of its own user",
 }
 
 
@@ -84,6 +89,7 @@ class Part:
     rejects: pa.RecordBatch  # REJECTS without `file`; `line` counts from 0 at the part's first line
     lines: int  # lines passed, header lines included
     read: int  # records: header lines excluded
+    loose: pa.RecordBatch | None = None  # join.LOOSE: searches and clicks that are records once they are joined
 
 
 @dataclass(frozen=True)

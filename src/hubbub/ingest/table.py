@@ -27,15 +27,16 @@ class Table:
     """Reads delimited text and Parquet."""
 
     name = "table"
+    shape = None
     sentence = "a .csv (commas), .tsv, .tab or .txt (tabs) or .parquet file whose columns are named by --columns"
 
     def columns(self, given: Mapping[str, str] | None, files: list[Path]) -> dict[str, str]:
         """The mapping given, checked against every file before the first is read."""
-        if not given and all(map(_is_searchlog, files)):
+        if not given and all(map(is_searchlog, files)):
             return {role: role for role in ROLES}
         names = _mapping(given)
         for file in files:
-            if _is_parquet(file):
+            if parquet.is_parquet(file):
                 parquet.find(file, names)
             else:
                 _layout(file, names)
@@ -43,7 +44,7 @@ class Table:
 
     def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[Task]:
         """One task a block of lines, or a batch of rows."""
-        if _is_parquet(file):
+        if parquet.is_parquet(file):
             return parquet.tasks(file, columns, canonical_urls)
         return line_tasks(file, _layout(file, columns), canonical_urls)
 
@@ -68,12 +69,9 @@ def _mapping(given: Mapping[str, str] | None) -> dict[str, str]:
     return names
 
 
-def _is_parquet(file: Path) -> bool:
-    return file.suffix.lower() in (".parquet", ".pq")
-
-
-def _is_searchlog(file: Path) -> bool:
-    return _is_parquet(file) and sorted(parquet.schema(file).names) == sorted(ROLES)
+def is_searchlog(file: Path) -> bool:
+    """Whether it is Parquet with exactly SearchLog's columns, which need no mapping."""
+    return parquet.is_parquet(file) and sorted(parquet.schema(file).names) == sorted(ROLES)
 
 
 def _layout(file: Path, names: Mapping[str, str]) -> Layout:
