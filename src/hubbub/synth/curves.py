@@ -1,7 +1,7 @@
 """Distributions as tables: equal steps of probability, straight lines between.
 
 A draw costs one look-up, and it takes only additions and multiplications, which every processor rounds alike.
-Table entries are rounded to 12 digits, so that the last bit of somebody's `exp` cannot change a log.
+Table entries are rounded to 9 digits, so that the last bit of another machine's `exp` does not change a log.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ class Table:
     """The inverse of a distribution function at 0, 1/CELLS, …, 1."""
 
     def __init__(self, quantiles: Floats) -> None:
-        self._low = np.array([float(f"{value:.12g}") for value in quantiles[:-1].tolist()])
-        self._step = np.append(self._low[1:], float(f"{quantiles[-1]:.12g}")) - self._low
+        self._low = np.array([float(f"{value:.9g}") for value in quantiles[:-1].tolist()])
+        self._step = np.append(self._low[1:], float(f"{quantiles[-1]:.9g}")) - self._low
 
     def __call__(self, uniform: Floats) -> Floats:
         """The quantiles of these probabilities."""

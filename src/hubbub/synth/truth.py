@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 NAMES = ("intents", "topics", "completions", "serp", "document_frequency", "canaries")
 SERP_USERS, SERP_DEPTH = 5, 10
 MEMORY = "1GB"
-RANKED_WORDS, RANKED_SITES = 1_000_000, 100_000  # keywords further down are alike: rare
+RANKED_WORDS, RANKED_SITES = 300_000, 50_000  # keywords further down are alike: rare
 TEXT, WHOLE = pa.string(), pa.int64()
 INTENTS = pa.schema([("query", TEXT), ("intent", WHOLE), ("variant", pa.int32()), ("kind", TEXT), ("users", WHOLE)])
 TOPIC = pa.schema([("query", TEXT), ("topic", TEXT)])
