@@ -48,6 +48,7 @@ def ours(parquet: Path, work: Path, memory: str) -> int:
     ingested = Ingested(parquet, parquet, rows, rows, 0, {}, "table", {"user": "user"})
     with SearchLog(DuckDB(work, memory=memory), ingested, work) as log:
         noise = SecureNoise()
+        log.repeatable = False
         counts = mechanism.measure(log, noise.secret("bounding"))
         tables = mechanism.perturb(counts, noise)
         released = sort_rows(named_rows(log, mechanism, "queries", counts["queries"], tables))

@@ -187,6 +187,7 @@ def run_release(
         raise OurBug("a private release must draw from the operating system's generator")
 
     say("measuring: bounding each user, counting")
+    log.repeatable = not noise.private
     counts = mechanism.measure(log, noise.secret("bounding"))
     plan.draft(log.ingested.columns["user"])
 

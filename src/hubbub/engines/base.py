@@ -42,8 +42,8 @@ class Engine(Protocol):
     def number(self, name: str, sql: str, by: Sequence[str], id: str) -> None:
         """Like `save`, with a column `id` that counts the rows from 0 in the order of `by`.
 
-        The order is part of the contract: ids that follow the text break ties the same way on
-        every engine, and do not depend on who else is in the log.
+        Ids that follow the text are the same on every engine, so that seeded noise falls on the same keys. An
+        empty `by` asks for ids in any order: enough where the noise cannot be repeated anyway, and cheaper.
         """
         ...
 

@@ -87,9 +87,9 @@ class DuckDB:
         self._run(f"CREATE OR REPLACE TABLE {name} AS {sql}")
 
     def number(self, name: str, sql: str, by: Sequence[str], id: str) -> None:
-        """Keep the rows of a query with ids from 0 in the order of `by`."""
-        order = ", ".join(by)
-        self.save(name, f"SELECT row_number() OVER (ORDER BY {order}) - 1 AS {id}, * FROM ({sql}) AS numbered")
+        """Keep the rows of a query with ids from 0 in the order of `by`, or in any order."""
+        order = f"ORDER BY {', '.join(by)}" if by else ""
+        self.save(name, f"SELECT row_number() OVER ({order}) - 1 AS {id}, * FROM ({sql}) AS numbered")
 
     def map_batches(self, name: str, sql: str, function: Batches, schema: pa.Schema) -> None:
         """Run a function over the rows of a query, in this process; what it returns passes through a file."""

@@ -144,13 +144,13 @@ class Spark:
             self._show(name, *self._written(name, self.session.sql(sql)))
 
     def number(self, name: str, sql: str, by: Sequence[str], id: str) -> None:
-        """Keep the rows of a query with ids from 0 in the order of `by`.
+        """Keep the rows of a query with ids from 0 in the order of `by`, or in any order.
 
         Sorted in ranges, not in one place: an id is the place in a range after the sizes of the ranges before it.
         """
         order = ", ".join(term if " NULLS " in term.upper() else f"{term} NULLS LAST" for term in by)
         with _plain_errors():
-            ordered = self.session.sql(f"SELECT * FROM ({sql}) AS numbered ORDER BY {order}")
+            ordered = self.session.sql(f"SELECT * FROM ({sql}) AS numbered" + (f" ORDER BY {order}" if order else ""))
             rows, path = self._written(name, ordered.selectExpr("*", f"monotonically_increasing_id() AS {ROW}"))
             part = f"CAST(shiftright({ROW}, 33) AS INT)"
             sizes = rows.selectExpr(f"{part} AS part").groupBy("part").count().toArrow()

@@ -1,7 +1,7 @@
 """Add up bounded keys: exact integers, with ids that follow the text of the keys.
 
-Ids are positions in the sorted list of present keys. They never leave the process: a release is sorted by
-its noisy values.
+Ids number the present keys, in the order of their text where a run must be repeatable. They never leave the
+process: a release is sorted by its noisy values.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def count(log: SearchLog, keys: Keys, bounded: str) -> Counts:
     """How many bounded rows each key has: users for distinct keys, events for occurrences."""
     table = f"counted_{keys.name}"
     counted = f"SELECT {keys.list()}, count(*) AS n FROM ({bounded}) AS bounded GROUP BY {keys.list()}"
-    log.engine.number(table, counted, keys.columns, "kid")
+    log.engine.number(table, counted, log.order(keys.columns), "kid")
     rows = log.engine.fetch(f"SELECT kid, n FROM {table}")
     return Counts(_by_id(rows, "n"), table)
 
@@ -52,7 +52,7 @@ def count_listed(log: SearchLog, keys: Keys, bounded: str, listed: str, parents:
         f"JOIN {parents.keys} AS parents ON parents.{parent} = list.{parent} "
         f"LEFT JOIN (SELECT {keys.list()}, count(*) AS n FROM ({bounded}) AS bounded GROUP BY {keys.list()}) AS held "
         f"ON {on}",
-        keys.columns,
+        log.order(keys.columns),
         "kid",
     )
     rows = log.engine.fetch(f"SELECT kid, parent, n FROM {table}")

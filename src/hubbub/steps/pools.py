@@ -85,7 +85,7 @@ class EnginePools:
             f"JOIN degrees AS d ON h.uid = d.uid JOIN amounts AS a ON a.n = d.n "
             f"UNION ALL SELECT {columns}, CAST({amount(bits, limit)} AS BIGINT) AS a FROM heavy_{name}) AS added "
             f"GROUP BY {columns}",
-            keys.columns,
+            log.order(keys.columns),
             "kid",
         )
         self._first = _by_id(engine.fetch(f"SELECT kid, w FROM {self.keys}"), "w")
