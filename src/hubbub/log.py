@@ -56,6 +56,8 @@ class SearchLog:
     ingested: Ingested
     work: Path
     period: Period | None = None
+    repeatable: bool = True
+    """Whether keys are numbered in the order of their text; noise that nobody can repeat does not need it."""
     _held: Held | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
