@@ -79,9 +79,11 @@ class SearchLog:
 
     def close(self) -> None:
         """Close the engine; remove the cleaned copy of the raw log."""
-        self.engine.close()
-        if self._held is not None:
-            self._held.remove()
+        try:
+            self.engine.close()
+        finally:
+            if self._held is not None:
+                self._held.remove()
 
     def __enter__(self) -> SearchLog:
         return self
@@ -124,7 +126,7 @@ def read_log(
                 threads=threads or 2,
                 progress=progress,
             )
-            return SearchLog(made, ingested, held.path, period, held)
+            return SearchLog(made, ingested, held.path, period, _held=held)
         except BaseException:
             made.close()
             raise
