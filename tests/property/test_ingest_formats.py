@@ -87,6 +87,7 @@ def test_a_line_is_bad_encoding_if_it_cannot_be_decoded(log: tuple[Layout, list[
 # ------------------------------------------------------------------ UBI
 
 USERS = ["a", "b", "c"]
+HEAPS = st.sampled_from([1, 1, 64])  # few: users that share a heap must not share more
 IDS = st.sampled_from(["1", "2", "3"])
 OWNER = st.sampled_from([*USERS, *USERS, *USERS, "", None])
 SEARCH = st.fixed_dictionaries(
@@ -107,14 +108,23 @@ EVENT = st.fixed_dictionaries(
         ),
     },
 )
-UBI = st.lists((SEARCH | EVENT).map(lambda fields: json.dumps(fields).encode()) | RAW, max_size=14)
+PLAIN = st.builds(  # searches and clicks of two users on two ids: these meet
+    lambda user, id, more: {"client_id": user, "query_id": id, **more},
+    st.sampled_from(USERS[:2]),
+    st.sampled_from(["1", "2"]),
+    st.sampled_from([{"user_query": "lilac"}, {"user_query": "rose"}, {"action_name": "click"}]),
+)
+DOCUMENT = st.one_of(PLAIN, PLAIN, PLAIN, SEARCH, EVENT).map(lambda fields: json.dumps(fields).encode())
+UBI = st.lists(st.one_of(DOCUMENT, DOCUMENT, DOCUMENT, RAW), max_size=14)
 
 
-def joined(given_lines: list[bytes], work: Path, size: int = 1 << 20) -> tuple[list[Row], Counter[str]]:
+def joined(
+    given_lines: list[bytes], work: Path, heaps_in_all: int, size: int = 1 << 20
+) -> tuple[list[Row], Counter[str]]:
     """Rows and reasons, by ingest."""
     rows: list[Row] = []
     reasons: Counter[str] = Counter()
-    with join.Join(work) as heaps:
+    with patch.object(join, "PARTS", heaps_in_all), join.Join(work) as heaps:
         before = 0
         parts = []
         for piece in lines.blocks(io.BytesIO(b"".join(line + b"\n" for line in given_lines)), size):
@@ -175,21 +185,23 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @settings(max_examples=100, deadline=None)
-@given(UBI, st.sampled_from([16, 1 << 20]), st.sampled_from([1, 1 << 20]))
-def test_ubi_is_a_join_within_each_user(work: Path, given_lines: list[bytes], size: int, held: int) -> None:
+@given(UBI, HEAPS, st.sampled_from([16, 1 << 20]), st.sampled_from([1, 1 << 20]))
+def test_ubi_is_a_join_within_each_user(work: Path, given_lines: list[bytes], heaps: int, size: int, held: int) -> None:
     with patch.object(join, "HELD", held):
-        rows, _ = joined(given_lines, work, size)
+        rows, _ = joined(given_lines, work, heaps, size)
     assert Counter(rows) == Counter(row for user in USERS for row in by_hand(given_lines, user))
     assert not list(work.iterdir())
 
 
 @settings(max_examples=100, deadline=None)
-@given(UBI, st.sampled_from(USERS))
-def test_removing_one_users_documents_changes_nobody_elses(work: Path, given_lines: list[bytes], gone: str) -> None:
+@given(UBI, HEAPS, st.sampled_from(USERS))
+def test_removing_one_users_documents_changes_nobody_elses(
+    work: Path, given_lines: list[bytes], heaps: int, gone: str
+) -> None:
     others = [line for line in given_lines if f'"client_id": "{gone}"'.encode() not in line]
-    everyone, all_reasons = joined(given_lines, work)
-    fewer, reasons = joined(others, work)
-    alone, own_reasons = joined([line for line in given_lines if line not in others], work)
+    everyone, all_reasons = joined(given_lines, work, heaps)
+    fewer, reasons = joined(others, work, heaps)
+    alone, own_reasons = joined([line for line in given_lines if line not in others], work, heaps)
     assert fewer == [row for row in everyone if row[0] != gone], "not even their order"
     assert alone == [row for row in everyone if row[0] == gone]
     assert reasons + own_reasons == all_reasons

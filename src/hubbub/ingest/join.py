@@ -22,6 +22,7 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
+from hubbub.errors import InputError
 from hubbub.folder import disk_errors
 from hubbub.ingest.lines import Ints
 from hubbub.ingest.numbers import LATEST
@@ -89,13 +90,12 @@ class Join:
             for writer in self._writers:
                 writer.close()
         for number in range(PARTS):
-            held, self._heaps[number] = self._heaps[number], []
-            rows = pa.Table.from_batches(held, HEAP)
+            heap, self._heaps[number] = self._heaps[number], []
             if self._folder is not None:
                 with pa.ipc.open_stream(str(self._folder / str(number))) as stream:
-                    rows = pa.concat_tables([stream.read_all(), rows])
-            if rows.num_rows:
-                yield from self._joined(rows.combine_chunks().to_batches()[0])
+                    heap = [*stream, *heap]
+            if heap:
+                yield from self._joined(_whole(heap))
 
     def _joined(self, rows: pa.RecordBatch) -> Iterator[tuple[Path, Part]]:
         search, click, orphans = joined(rows)
@@ -135,6 +135,17 @@ def joined(rows: pa.RecordBatch) -> tuple[Ints, Ints, Ints]:
     click = np.concatenate([np.full(len(bare), -1), taken])
     order = np.lexsort((click, search))
     return search[order], click[order], clicks[~found]
+
+
+def _whole(heap: list[pa.RecordBatch]) -> pa.RecordBatch:
+    try:
+        return pa.concat_batches(heap)
+    except pa.ArrowInvalid:  # more than 2 GiB of text: one user, or a log of a hundred times that
+        raise InputError(
+            "One part of the log is too large to be joined.",
+            given=f"{sum(batch.num_rows for batch in heap)} searches and clicks",
+            next="leave out the clients that are no people, or release the log in shorter periods",
+        ) from None
 
 
 def _codes(column: pa.Array) -> Ints:

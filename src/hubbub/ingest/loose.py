@@ -31,9 +31,8 @@ def loose(found: Mapping[int, Document], code: Codes, clicks: frozenset[str], ca
             clicked[line] = document
         else:
             code[line] = Reason.HEADER
-    batches = [_searches(searches, code, canonical_urls), _clicks(clicked, code, canonical_urls)]
-    rows = pa.Table.from_batches(batches, LOOSE).combine_chunks()
-    return rows.take(pc.sort_indices(rows["line"])).to_batches()[0] if rows.num_rows else batches[0]
+    rows = pa.concat_batches([_searches(searches, code, canonical_urls), _clicks(clicked, code, canonical_urls)])
+    return rows.take(pc.sort_indices(rows["line"]))
 
 
 def _columns(found: Mapping[int, Document]) -> tuple[Ints, dict[str, pa.Array]]:

@@ -13,7 +13,7 @@ import pytest
 from tests.unit.ingest.ingest_helper import Ingest, Result, reading
 from tests.unit.ingest.ingest_samples import MAY_16, click, ubi
 
-from hubbub.errors import InputError, ParameterError
+from hubbub.errors import InputError, OutputError, ParameterError
 from hubbub.ingest import join, numbers
 from hubbub.ingest.documents import times
 
@@ -27,6 +27,8 @@ def of(read: Ingest, *lines: bytes, columns: Mapping[str, str] = CLIENT, name: s
 
 
 # ------------------------------------------------------------------ the join
+
+one_heap_or_many = pytest.mark.parametrize("heaps", [1, 64])
 
 
 def test_searches_without_clicks_and_with_several(read: Ingest) -> None:
@@ -59,16 +61,22 @@ def test_a_click_may_come_first_and_in_another_file(read: Ingest, tmp_path: Path
     ]
 
 
-def test_a_click_that_names_another_users_search_is_rejected(read: Ingest) -> None:
+@one_heap_or_many
+def test_a_click_that_names_another_users_search_is_rejected(
+    read: Ingest, monkeypatch: pytest.MonkeyPatch, heaps: int
+) -> None:
+    monkeypatch.setattr(join, "PARTS", heaps)
     hers = [ubi(), ubi(client_id="c2", query_id="q2", user_query="rose")]
     alone = of(read, *hers)
     result = of(read, *hers, click(client_id="c2"), click(query_id="q2"), click(query_id="q3"))
     assert result.rows == alone.rows
-    assert result.reasons == [(3, "no-query"), (4, "no-query"), (5, "no-query")]
+    assert sorted(result.reasons) == [(3, "no-query"), (4, "no-query"), (5, "no-query")]
     assert {text for *_, text in result.rejects} == {b"c2\tq1\tsku-1", b"c1\tq2\tsku-1", b"c1\tq3\tsku-1"}
 
 
-def test_two_users_may_use_the_same_id(read: Ingest) -> None:
+@one_heap_or_many
+def test_two_users_may_use_the_same_id(read: Ingest, monkeypatch: pytest.MonkeyPatch, heaps: int) -> None:
+    monkeypatch.setattr(join, "PARTS", heaps)
     result = of(read, ubi(), ubi(client_id="c2", user_query="rose"), click("sku-2", client_id="c2"))
     assert sorted(result.rows, key=str) == [
         ("c1", MAY_16, "lilac", None, None),
@@ -109,6 +117,27 @@ def test_heaps_that_outgrow_the_memory_change_nothing(read: Ingest, monkeypatch:
     assert (spilled.rows, spilled.rejects) == (whole.rows, whole.rejects)
     assert [entry.name for entry in spilled.told.log.parent.iterdir() if entry.name.startswith(".")] == []
     assert len(whole.rows) == 60 and 0 < len(whole.rejects) < 60
+
+
+def test_a_disk_that_is_full(read: Ingest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def full(self: join.Join) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(join, "HELD", 0)
+    monkeypatch.setattr(join.Join, "_spill", full)
+    with pytest.raises(OutputError, match="disk is full"):
+        of(read, ubi())
+    assert list((tmp_path / "work").iterdir()) == []
+
+
+def test_a_heap_that_arrow_cannot_hold(read: Ingest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def overflow(*_: object) -> None:
+        raise pa.ArrowInvalid("offset overflow")
+
+    heap = [pa.RecordBatch.from_pylist([], schema=join.HEAP)]
+    monkeypatch.setattr(pa, "concat_batches", overflow)
+    with pytest.raises(InputError, match="too large to be joined"):
+        join._whole(heap)
 
 
 # ------------------------------------------------------------------ documents
