@@ -22,10 +22,12 @@ from hubbub.gaussian import (
     novel_delta,
     shares,
 )
-from hubbub.mechanisms.rounds import Selection, grid, recycled
+from hubbub.mechanisms.rounds import WIDEST_NOISE, Selection, grid, recycled
 
 EXITS = 0.2
 """Share of the threshold δ that goes to the exits before the last round."""
+LAMBDA_BITS = 12
+"""In the recount a key of weight X counts as 2^12 X^-1/4."""
 
 SHAPES: dict[int, tuple[tuple[int, ...], tuple[Fraction, ...]]] = {
     1: ((1,), ()),
@@ -61,6 +63,11 @@ class Recount:
     def variance(self, cap2: int) -> int:
         """Noise of the counts for users of squared length cap2: ⌈C²/μ²⌉ + 4, so Δ²/(S − 4) <= μ² whatever C² is."""
         return math.ceil(cap2 / self.mu2) + 4
+
+    def widest(self, users: float) -> int:
+        """The largest noise it may ask for, if released keys weigh at least this many users."""
+        cap2 = math.ceil(self.keys * 4**LAMBDA_BITS / math.sqrt(max(1.0, users)))
+        return max(self.variance(cap2), self.kept_variance)
 
 
 @dataclass(frozen=True)
@@ -131,6 +138,10 @@ def calibrate(plans: list[StagePlan], epsilon: Fraction, delta: Fraction, rounds
     stages = [
         Stage(p.name, _thresholds(*noises[p.name], rounds, p.limit, spent.get(p.name)), recounts[p.name]) for p in plans
     ]
+    for stage in stages:  # a run must not stop after its first noise because of what was released
+        passing = min((stage.selection.users(r) for r in range(len(stage.selection.thresholds))), default=1.0)
+        if 2 * stage.recount.widest(passing) >= WIDEST_NOISE:
+            raise ParameterError("This ε needs more noise than the sampler serves.", next="raise epsilon or delta")
     steps = [s for i, stage in enumerate(stages) for s in stage.steps(proof, tightened=i == 0)]
     if certify(steps, eps) > float(delta):
         raise OurBug("the calibrated constants do not meet δ")

@@ -12,13 +12,11 @@ from math import isqrt
 
 import numpy as np
 
-from hubbub.mechanisms.crowd.calibrate import Recount
+from hubbub.mechanisms.crowd.calibrate import LAMBDA_BITS, Recount
 from hubbub.mechanisms.rounds import Selected, Selection
 from hubbub.noise import NoiseSource
 from hubbub.steps.count import Integers
 from hubbub.steps.pools import Pools
-
-LAMBDA_BITS = 12
 
 
 @dataclass(frozen=True)
