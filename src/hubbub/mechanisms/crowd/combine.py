@@ -8,7 +8,7 @@ included; bounding and the model come on top (see docs/proofs/crowd.md).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -42,13 +42,23 @@ class Ratio:
 
 
 def combine(selected: Selected, plan: Selection, counted: Recounted) -> Counted:
-    """Users of each released key."""
+    """Users of each released key: to the last bit a function of the released numbers, whatever the order of the ids."""
+    order = np.lexsort((counted.sums, selected.accumulators, selected.rounds))
+    chosen = Selected(selected.ids[order], selected.accumulators[order], selected.rounds[order])
+    users, noise2 = _estimates(chosen, plan, replace(counted, sums=counted.sums[order], lam=counted.lam[order]))
+    back = np.argsort(order)
+    whole = np.maximum(np.rint(users), 1).astype(np.int64)
+    noise_sd: Floats = np.rint(1000 * np.sqrt(noise2 + ROUNDING)) / 1000
+    return Counted(whole[back], noise_sd[back])
+
+
+def _estimates(selected: Selected, plan: Selection, counted: Recounted) -> tuple[Floats, Floats]:
     lam = counted.lam.astype(float)
     recounts, variance = counted.sums / lam, counted.variance / lam**2
     factor, factor_noise = kept_factor(recounts, variance, counted)
     recounts, variance = factor * recounts, factor**2 * variance
     if selected.ids.size < FEWEST:
-        return Counted(_whole(recounts), np.sqrt(variance + factor_noise * recounts**2 + ROUNDING))
+        return recounts, variance + factor_noise * recounts**2
     means = np.array([float(test.mean) for test in plan.tests])[selected.rounds]
     weights = np.maximum(selected.accumulators / means, 1.0)
     weight_variance = np.array([float(test.variance) for test in plan.tests])[selected.rounds] / means**2
@@ -64,7 +74,7 @@ def combine(selected: Selected, plan: Selection, counted: Recounted) -> Counted:
         users[g] = share * recounts[g] + (1 - share) * fit
         moved = (ratio.value + ratio.slope) ** 2 * weight_variance[g]
         noise2[g] = share**2 * variance[g] + (1 - share) ** 2 * (moved + ratio_noise)
-    return Counted(_whole(users), np.sqrt(noise2 + factor_noise * users**2 + ROUNDING))
+    return users, noise2 + factor_noise * users**2
 
 
 def kept_factor(recounts: Floats, variance: Floats, counted: Recounted) -> tuple[float, float]:
@@ -116,7 +126,3 @@ def model_spread(fit: Floats, fit_noise: Floats, recounts: Floats, variance: Flo
     excess = (recounts - fit) ** 2 - variance - fit_noise
     trust = fit**2 / (variance + fit_noise + (0.2 * fit) ** 2) ** 2
     return float(np.clip(np.sum(trust * excess) / np.sum(trust * fit**2), 0.05**2, 0.6**2))
-
-
-def _whole(users: Floats) -> npt.NDArray[np.int64]:
-    return np.maximum(np.rint(users), 1).astype(np.int64)
