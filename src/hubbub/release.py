@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 import hubbub
 from hubbub._callable import make_callable
 from hubbub.account import Loss, Step
-from hubbub.card.build import build_card
+from hubbub.card.build import build_card, columns
 from hubbub.card.facts import LOOK, Booked, Facts, Written
 from hubbub.card.owner import Owner
 from hubbub.card.schema import STAMP, Card, sha256_of
@@ -88,7 +88,12 @@ class Plan:
         """Make the card and its pages once without a release: what cannot be stated must not cost anything."""
         booked = Booked(self.population, self.dataset, 1, 0.0, math.inf, None, (), ())
         card = build_card(self.mechanism, self.facts(booked, user_column))
-        for text in (card.text(), *render(card, [Shown(t, [], 0, []) for t in self.mechanism.tables]).values()):
+        tables = []
+        for table in self.mechanism.tables:
+            names = columns(self.mechanism, table)
+            rows: list[dict[str, object]] = [dict.fromkeys(names), dict.fromkeys(names, 1)]  # a key alone, and numbers
+            tables.append(Shown(table, names, len(rows), rows))
+        for text in (card.text(), *render(card, tables).values()):
             text.encode("utf-8")
 
     def _refuse_unproven(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,12 @@ from hubbub.audit.counts import NoNoise
 from hubbub.card import check
 from hubbub.card.owner import Owner
 from hubbub.errors import InputError, OurBug, OverBudget, ParameterError, Refused
+from hubbub.guarantee import Claim
 from hubbub.ledger import Ledger
 from hubbub.log import Period, read_log
 from hubbub.mechanisms import build
 from hubbub.release import Plan, Release, run_release
+from hubbub.report.page import _environment
 
 
 def broken(release: Path) -> list[str]:
@@ -233,3 +236,47 @@ def test_a_release_is_itself_a_look_at_the_log(log_file: Path, tmp_path: Path) -
     assert [said[n][0]["informed_by"] for n in said] == ["public", "raw", "raw", "public"]
     assert said["two"] == said["three"] and "an earlier release (its owner-only facts" in said["two"][0]["note"]
     assert broken(tmp_path / "three") == []
+
+
+def test_a_claim_without_bound_is_null(log_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A paper whose formula gives infinity claims nothing; the card holds null, with the reason."""
+    claim = Claim("a paper", math.inf, math.nan, holds=True, why="its α is infinite")
+    monkeypatch.setattr(hubbub.Korolova, "claimed", lambda self: claim)
+    with hubbub.read_log(log_file, format="aol") as log:
+        made = hubbub.release(log, hubbub.Korolova(b=1, K=0), tmp_path / "out")
+    claimed: Any = made.card["mechanism"]
+    assert claimed["claimed"] == {
+        "by": "a paper", "epsilon": None, "delta": None, "holds": True, "why": "its α is infinite"
+    }  # fmt: skip
+    assert broken(tmp_path / "out") == []
+
+
+def test_low_thresholds_on_the_command_line(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
+    """δ below 1, however large, is a guarantee; its numbers are in the document and on the card."""
+    result = hubbub(
+        *("release", log_file, "--format", "aol", "--mechanism", "korolova", "--set", "b=1", "--set", "K=0"),
+        *("--out", tmp_path / "out", "--json"),
+    )
+    assert document(result)["guarantee"]["delta"] == pytest.approx(0.731, abs=1e-3)  # type: ignore[index]
+    assert broken(tmp_path / "out") == []
+
+
+@pytest.mark.parametrize("trouble", ["a card", "a page", "a name"])
+def test_what_cannot_be_stated_costs_nothing(
+    log_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trouble: str
+) -> None:
+    """Card and pages are made once before the budget is reserved."""
+    mechanism, owner = hubbub.Korolova(epsilon=2, delta="1e-5"), Owner()
+    if trouble == "a card":
+        monkeypatch.setattr(hubbub.Korolova, "spurious", lambda self: 1 / 0)
+    elif trouble == "a page":
+        monkeypatch.setattr("hubbub.report.page._cell", lambda value, column: 1 / 0)
+        _environment.cache_clear()
+    else:
+        owner = Owner(title="lone \ud800")
+    with Ledger() as ledger, read_log(log_file, format="aol") as log:
+        with pytest.raises((ZeroDivisionError, UnicodeEncodeError)):
+            run_release(log, Plan(mechanism, tmp_path / "out", owner), ledger)
+        assert ledger.entries() == []
+    monkeypatch.undo()
+    _environment.cache_clear()

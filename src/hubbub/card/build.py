@@ -58,15 +58,20 @@ def build_card(mechanism: Mechanism, facts: Facts) -> Card:
     return Card.model_validate(complete | {"integrity": integrity(complete)})
 
 
+def columns(mechanism: Mechanism, table: str) -> list[str]:
+    """The columns of a released table: its key, the noisy value, the spread of the noise."""
+    return [*mechanism.offers[table].columns, mechanism.value_column, "noise_sd"]
+
+
 # ------------------------------------------------------------------ section by section
 
 
 def _release(mechanism: Mechanism, facts: Facts) -> dict[str, object]:
-    owner, period, files = facts.owner, facts.owner.period, []
+    owner, period, files = facts.owner, facts.owner.period, list[dict[str, object]]()
     for table in mechanism.tables:
         if file := facts.files.get(f"{table}.parquet"):
-            columns = [*mechanism.offers[table].columns, mechanism.value_column, "noise_sd"]
-            files.append({"path": f"{table}.parquet", "sha256": file.sha256, "rows": file.rows, "columns": columns})
+            known = {"path": f"{table}.parquet", "sha256": file.sha256, "rows": file.rows}
+            files.append(known | {"columns": columns(mechanism, table)})
     files += [{"path": page, "sha256": facts.files[page].sha256} for page in PAGES if page in facts.files]
     return {
         "id": f"{facts.booked.dataset}-r{facts.booked.entry}",
@@ -236,7 +241,7 @@ def _half_width(step: AnyStep) -> str:
     if isinstance(step, CoinStep):
         return "no counts are published"
     if isinstance(step, GaussianStep):
-        return "see noise_sd of each row (95 % of the noise within 1.96 noise_sd; bounding comes on top)"
+        return "where a row has a noise_sd, 95 % of the noise is within 1.96 noise_sd (bounding comes on top)"
     return f"value +/- {half_width(float(step.scale))} (95 % of the noise; bounding comes on top)"
 
 

@@ -6,6 +6,7 @@ import json
 import re
 
 from hubbub.card.schema import NOT_STATED, Card
+from hubbub.card.words import noise_of, rule_of
 
 VARIANTS = {"pure": "Pure DP", "approximate": "Approximate DP"}
 
@@ -60,10 +61,7 @@ def registry_entry(card: Card) -> dict[str, object]:
                 ),
                 "mechanisms": _bullets(
                     [
-                        *(
-                            f"{s.name}: {s.noise} with scale {s.scale}, threshold {s.threshold}, keeps {s.keeps}"
-                            for s in card.steps
-                        ),
+                        *(f"{s.name}: {noise_of(s)}; {rule_of(s)}" for s in card.steps),
                         f"{card.implementation.software}; {card.implementation.randomness.sampler}",
                         card.implementation.floating_point,
                         card.implementation.side_channels,

@@ -34,6 +34,7 @@ def card(
     from hubbub.card.check import load
     from hubbub.card.registry import registry_entry, to_yaml
     from hubbub.card.schema import Card
+    from hubbub.card.words import noise_of, rule_of
     from hubbub.folder import disk_errors
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
@@ -62,6 +63,8 @@ def card(
             f"  claimed    ε = {_n(parsed.mechanism.claimed.epsilon)}, δ = {_n(parsed.mechanism.claimed.delta)}"
         )
         terminal.say(f"  proven     ε = {_n(parsed.claim.epsilon)}, δ = {_n(parsed.claim.delta)}")
+        for step in parsed.steps:
+            terminal.say(f"  {step.name:10} {noise_of(step)}; {rule_of(step)}")
         for file in parsed.release.files:
             if file.rows is not None:
                 terminal.say(f"  {file.path:24} {file.rows} rows")

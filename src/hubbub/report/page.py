@@ -5,6 +5,7 @@ Both are made from the card and the released tables; this module never sees a lo
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,9 +15,11 @@ import pyarrow.parquet as pq
 
 from hubbub.card.build import PAGES
 from hubbub.card.schema import Card
+from hubbub.card.words import noise_of, rule_of
 from hubbub.guarantee import number
 
 TOP = 100
+SHORT = 20
 
 
 def write_pages(folder: Path, card: Card) -> list[Path]:
@@ -37,6 +40,11 @@ class Shown:
     total: int
     rows: list[dict[str, object]]
 
+    @property
+    def counted(self) -> bool:
+        """Whether its keys come with numbers."""
+        return any(row[self.columns[-1]] is not None for row in self.rows)
+
 
 def read_tables(folder: Path, card: Card) -> list[Shown]:
     """The released tables, as far as the pages show them."""
@@ -52,7 +60,7 @@ def render(card: Card, tables: list[Shown]) -> dict[str, str]:
     environment = _environment()
     templates = zip(PAGES, ("index.html", "data_card.md"), strict=True)
     return {
-        name: environment.get_template(template).render(card=card, tables=tables, top=TOP)
+        name: environment.get_template(template).render(card=card, tables=tables, top=TOP, short=SHORT)
         for name, template in templates
     }
 
@@ -66,5 +74,20 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["number"] = lambda x: "none" if x is None else number(x)
+    environment.filters |= {"number": lambda x: "none" if x is None else number(x), "factor": _factor}
+    environment.filters |= {"noise": noise_of, "rule": rule_of, "cell": _cell}
     return environment
+
+
+def _factor(epsilon: float) -> str:
+    """e^ε as a number people know."""
+    return f"{math.exp(epsilon):.3g}" if epsilon < 20 else "more than any that helps"
+
+
+def _cell(value: object, column: str) -> str:
+    """A value as a page shows it; a key released without a number has an empty cell."""
+    if value is None:
+        return ""
+    if column == "noise_sd":
+        return f"{value:.1f}"
+    return " → ".join(map(str, value)) if isinstance(value, list) else str(value)
