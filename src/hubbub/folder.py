@@ -61,6 +61,12 @@ def whole(out: Path) -> Iterator[Path]:
         partial.remove()
 
 
+def permit(folder: Path, folders: int, files: int) -> None:
+    """Give a folder and everything in it these permissions, whatever the process's own habit (umask) is."""
+    for path in [folder, *folder.rglob("*")]:
+        path.chmod(folders if path.is_dir() else files)
+
+
 @contextmanager
 def disk_errors(place: Path, option: str = "--out") -> Iterator[None]:
     """A full, closed or missing disk in a user's words."""

@@ -30,7 +30,7 @@ from hubbub.card.facts import LOOK, Booked, Facts, Written
 from hubbub.card.owner import Owner
 from hubbub.card.schema import STAMP, Card, sha256_of
 from hubbub.errors import InputError, LedgerError, OurBug, ParameterError, Refused
-from hubbub.folder import require_free, whole
+from hubbub.folder import permit, require_free, whole
 from hubbub.guarantee import ANYTHING, Guarantee, number
 from hubbub.ledger import Entry, Ledger, named
 from hubbub.mechanisms.base import Mechanism, Tables
@@ -214,6 +214,8 @@ def run_release(
         rows = _write_public(folder / "public", log, plan, counts, tables, booked)
         owner_only["seconds"] = round(time.monotonic() - started, 3)
         (folder / "owner-only" / "facts.json").write_text(json.dumps(owner_only, indent=2) + "\n", encoding="utf-8")
+        permit(folder / "owner-only", 0o700, 0o600)
+        permit(folder / "public", 0o755, 0o644)
     return Result(Release(plan.out), guarantee, entry, rows, owner_only, _commit(ledger, entry))
 
 
@@ -317,7 +319,7 @@ def sort_rows(rows: pa.Table) -> pa.Table:
 
 
 def _write_owner_only(folder: Path, log: SearchLog, plan: Plan) -> None:
-    folder.mkdir()
+    folder.mkdir(0o700)  # from the first moment: what is in it was computed from the raw log
     (folder / "NOT-PRIVATE.txt").write_text(DO_NOT_PUBLISH, encoding="utf-8")
     shutil.copyfile(log.ingested.rejects, folder / "rejects.parquet")
     lines = ["# Everything that made this release; `hubbub release --config run.toml` reads it again."]

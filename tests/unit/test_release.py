@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,14 @@ import hubbub
 from hubbub.audit.counts import NoNoise
 from hubbub.card import check
 from hubbub.card.owner import Owner
+from hubbub.card.schema import Card
 from hubbub.errors import InputError, OurBug, OverBudget, ParameterError, Refused
 from hubbub.guarantee import Claim
 from hubbub.ledger import Ledger
 from hubbub.log import Period, read_log
 from hubbub.mechanisms import build
 from hubbub.release import Plan, Release, run_release
-from hubbub.report.page import _environment
+from hubbub.report.page import _environment, write_pages
 
 
 def broken(release: Path) -> list[str]:
@@ -280,3 +282,28 @@ def test_what_cannot_be_stated_costs_nothing(
         assert ledger.entries() == []
     monkeypatch.undo()
     _environment.cache_clear()
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_only_the_owner_reads_what_is_owner_only(
+    log_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, umask: int
+) -> None:
+    """Whatever the process's own habit is, and while the release is written, too."""
+
+    def modes(folder: Path) -> tuple[int, set[int]]:
+        return folder.stat().st_mode & 0o777, {path.stat().st_mode & 0o777 for path in folder.iterdir()}
+
+    def halfway(folder: Path, card: Card) -> list[Path]:
+        assert modes(folder.parent / "owner-only")[0] == 0o700
+        return write_pages(folder, card)
+
+    monkeypatch.setattr("hubbub.release.write_pages", halfway)
+    before = os.umask(umask)
+    try:
+        with read_log(log_file, format="aol", work=tmp_path / "work") as log:
+            assert modes(log.work)[0] == 0o700
+            hubbub.release(log, hubbub.Korolova(epsilon=2, delta="1e-5"), tmp_path / "out")
+    finally:
+        os.umask(before)
+    assert modes(tmp_path / "out" / "owner-only") == (0o700, {0o600})
+    assert modes(tmp_path / "out" / "public") == (0o755, {0o644})
