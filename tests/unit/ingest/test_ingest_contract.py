@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from tests.unit.ingest.ingest_helper import Ingest, Result, reading
 from tests.unit.ingest.ingest_samples import SAMPLES, Sample
 
-from hubbub.ingest import SCHEMA, formats, lines
+from hubbub.ingest import SCHEMA, Reason, formats, lines
 from hubbub.testing import check_reader
 
 read = pytest.fixture(reading)
@@ -25,6 +26,12 @@ def test_every_reader_has_a_sample_with_every_kind_of_damage() -> None:
     kinds = {"too long", "NUL", "encoding", "empty", "few fields", "many fields", "no user", "time", "blank"}
     for sample in SAMPLES.values():
         assert kinds <= set(sample.damaged) <= kinds | {"rank"}
+
+
+def test_the_page_on_formats_names_every_format_and_every_reason() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\| `([a-z][a-z-]*)` \|", page, re.MULTILINE))
+    assert named == set(formats()) | {reason.label for reason in Reason if reason > Reason.KEPT}
 
 
 @every
