@@ -2,8 +2,9 @@
 
     python bench/spine.py --rows 10000000 [--memory 2GB] [--repeats 3] [--data FOLDER]
 
-Ours is bounding, histogram, noise and writing of `queries` (korolova strict, d = 20), process start not
-counted. Prints a Markdown table: wall, CPU, peak memory, ratio. The runs alternate; the best of each counts.
+Ours is everything from the cleaned log to the written `queries`: bounding, histogram, noise for korolova (strict,
+d = 20); pools, four rounds, recount for crowd. Process start is not counted. Prints a Markdown table: wall, CPU,
+ratio, and the peak memory of the process. The runs alternate; the best of each counts.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 
 import duckdb
@@ -41,19 +43,30 @@ def floor(parquet: Path, work: Path, memory: str) -> int:
     return int(rows)
 
 
-def ours(parquet: Path, work: Path, memory: str) -> int:
-    """Bound, count, noise, write."""
-    mechanism = build("korolova", {"epsilon": 1, "delta": "1e-6", "d": 20})
-    rows = pq.read_metadata(parquet).num_rows
-    ingested = Ingested(parquet, parquet, rows, rows, 0, {}, "table", {"user": "user"})
-    with SearchLog(DuckDB(work, memory=memory), ingested, work) as log:
-        noise = SecureNoise()
-        log.repeatable = False
-        counts = mechanism.measure(log, noise.secret("bounding"))
-        tables = mechanism.perturb(counts, noise)
-        released = sort_rows(named_rows(log, mechanism, "queries", counts["queries"], tables))
-        pq.write_table(released, work / "queries.parquet", compression="zstd")
-    return released.num_rows
+def released(settings: tuple[str, dict[str, object]]) -> Callable[[Path, Path, str], int]:
+    """A mechanism from the cleaned log to the written table."""
+
+    def run(parquet: Path, work: Path, memory: str) -> int:
+        mechanism = build(*settings)
+        rows = pq.read_metadata(parquet).num_rows
+        ingested = Ingested(parquet, parquet, rows, rows, 0, {}, "table", {"user": "user"})
+        with SearchLog(DuckDB(work, memory=memory), ingested, work) as log:
+            noise = SecureNoise()
+            log.repeatable = False
+            counts = mechanism.measure(log, noise.secret("bounding"))
+            tables = mechanism.perturb(counts, noise)
+            out = sort_rows(named_rows(log, mechanism, "queries", counts["queries"], tables))
+            pq.write_table(out, work / "queries.parquet", compression="zstd")
+        return int(out.num_rows)
+
+    return run
+
+
+RUNS: dict[str, tuple[str, Callable[[Path, Path, str], int]]] = {
+    "floor": ("GROUP BY user, query", floor),
+    "korolova": ("korolova", released(("korolova", {"epsilon": 1, "delta": "1e-6", "d": 20}))),
+    "crowd": ("crowd", released(("crowd", {"epsilon": 1, "delta": "1e-6"}))),
+}
 
 
 def timed(run: Callable[[Path, Path, str], int], parquet: Path, memory: str) -> tuple[float, float, int]:
@@ -71,16 +84,15 @@ def main() -> None:
     parser.add_argument("--memory", default="4GB")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--data", type=Path, default=Path("bench/data"))
-    parser.add_argument("--only", choices=["floor", "ours"])
+    parser.add_argument("--only", action="append", choices=list(RUNS), help="run just these")
     options = parser.parse_args()
     parquet = options.data / f"log-{options.rows}.parquet"
     if not parquet.exists():
         options.data.mkdir(parents=True, exist_ok=True)
         generate = [sys.executable, str(Path(__file__).with_name("generate.py"))]
         subprocess.run([*generate, "--rows", str(options.rows), "--out", str(parquet)], check=True)
-    SecureNoise().laplace("warm", build("korolova", {"epsilon": 1, "delta": "1e-6", "d": 20}).steps()[0].scale, 10)
-    runs = {"floor": floor, "ours": ours}
-    chosen = {k: v for k, v in runs.items() if options.only in (None, k)}
+    SecureNoise().laplace("warm", Fraction(20), 10)
+    chosen = {name: run for name, (_, run) in RUNS.items() if name in (options.only or RUNS)}
     best: dict[str, tuple[float, float, int]] = {}
     for _ in range(options.repeats):
         for name, run in chosen.items():
@@ -90,9 +102,8 @@ def main() -> None:
     print(f"\n{options.rows:,} rows, memory limit {options.memory}, best of {options.repeats}; peak {peak:.2f} GB\n")
     print("| run | wall s | CPU s | rows | × floor |\n|---|---|---|---|---|")
     base = best.get("floor", (float(np.nan),))[0]
-    labels = {"floor": "GROUP BY user, query", "ours": "hubbub: bound, count, noise, write"}
     for name, (wall, cpu, rows) in best.items():
-        print(f"| {labels[name]} | {wall:.2f} | {cpu:.2f} | {rows:,} | {wall / base:.2f} |")
+        print(f"| {RUNS[name][0]} | {wall:.2f} | {cpu:.2f} | {rows:,} | {wall / base:.2f} |")
 
 
 if __name__ == "__main__":
