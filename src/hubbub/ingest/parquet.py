@@ -32,11 +32,6 @@ ALLOWED = {
 }
 
 
-def is_parquet(file: Path) -> bool:
-    """Whether the file's name says so."""
-    return file.suffix.lower() in (".parquet", ".pq")
-
-
 def schema(file: Path) -> Any:
     """The file's Arrow schema."""
     with parquet_file(file) as opened:

@@ -14,10 +14,9 @@ from pathlib import Path
 
 from hubbub.errors import InputError, ParameterError
 from hubbub.ingest.lines import BYTE_ORDER_MARK, MAX_LINE
-from hubbub.ingest.parquet import is_parquet
 from hubbub.ingest.readers import formats, shapes
 from hubbub.ingest.schema import ROLES
-from hubbub.ingest.sources import opened, resolve
+from hubbub.ingest.sources import is_parquet, opened, resolve
 from hubbub.ingest.table import is_searchlog
 
 AUTO = "auto"

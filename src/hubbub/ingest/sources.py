@@ -77,6 +77,11 @@ def bare(file: Path) -> Path:
     return file.with_suffix("") if file.suffix.lower() in CODECS else file
 
 
+def is_parquet(file: Path) -> bool:
+    """Whether the file's name says so."""
+    return file.suffix.lower() in (".parquet", ".pq")
+
+
 class Stream:
     """A file's bytes after decompression, and how many of the file's own have been used."""
 

@@ -17,7 +17,7 @@ from hubbub.ingest.fields import Layout, split_quoted
 from hubbub.ingest.lines import BYTE_ORDER_MARK, MAX_LINE
 from hubbub.ingest.readers import line_tasks, register
 from hubbub.ingest.schema import ROLES, Task
-from hubbub.ingest.sources import bare, opened
+from hubbub.ingest.sources import bare, is_parquet, opened
 
 DELIMITERS = {".csv": b",", ".tsv": b"\t", ".tab": b"\t", ".txt": b"\t"}
 EXAMPLE = "--columns user=AnonID,query=Query, or --columns user=1,query=2 for a file without a header"
@@ -36,7 +36,7 @@ class Table:
             return {role: role for role in ROLES}
         names = _mapping(given)
         for file in files:
-            if parquet.is_parquet(file):
+            if is_parquet(file):
                 parquet.find(file, names)
             else:
                 _layout(file, names)
@@ -44,7 +44,7 @@ class Table:
 
     def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[Task]:
         """One task a block of lines, or a batch of rows."""
-        if parquet.is_parquet(file):
+        if is_parquet(file):
             return parquet.tasks(file, columns, canonical_urls)
         return line_tasks(file, _layout(file, columns), canonical_urls)
 
@@ -71,7 +71,7 @@ def _mapping(given: Mapping[str, str] | None) -> dict[str, str]:
 
 def is_searchlog(file: Path) -> bool:
     """Whether it is Parquet with exactly SearchLog's columns, which need no mapping."""
-    return parquet.is_parquet(file) and sorted(parquet.schema(file).names) == sorted(ROLES)
+    return is_parquet(file) and sorted(parquet.schema(file).names) == sorted(ROLES)
 
 
 def _layout(file: Path, names: Mapping[str, str]) -> Layout:

@@ -23,11 +23,10 @@ from hubbub.ingest import documents, lines, ubi_parquet
 from hubbub.ingest.documents import Document
 from hubbub.ingest.lines import Block, Overlong, blocks
 from hubbub.ingest.loose import loose
-from hubbub.ingest.parquet import is_parquet
 from hubbub.ingest.readers import register
 from hubbub.ingest.records import overlong, rejected_lines
 from hubbub.ingest.schema import NOTHING, Part, Reason, Task
-from hubbub.ingest.sources import bare, opened
+from hubbub.ingest.sources import bare, is_parquet, opened
 
 UNITS = {
     "client_id": "a browser, an app or a bot: protects a device, not a person with several",

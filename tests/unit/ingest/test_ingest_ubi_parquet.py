@@ -13,7 +13,8 @@ from tests.unit.ingest.ingest_helper import Ingest, Result, reading
 from tests.unit.ingest.ingest_samples import MAY_16, click
 
 from hubbub.errors import InputError
-from hubbub.ingest import SCHEMA, parquet
+from hubbub.ingest import SCHEMA
+from hubbub.ingest.sources import is_parquet
 from hubbub.testing import check_reader
 
 read = pytest.fixture(reading)
@@ -166,4 +167,4 @@ def test_a_damaged_file(read: Ingest, folder: Path) -> None:
     (folder / "log.parquet").write_bytes(b"PAR1" * 5)
     with pytest.raises(InputError, match="not Parquet, or is damaged"):
         of(read, folder)
-    assert parquet.is_parquet(folder / "log.PARQUET")
+    assert is_parquet(folder / "log.PARQUET")
