@@ -14,6 +14,8 @@ import typer
 from hubbub.cli.audit import audit
 from hubbub.cli.card import card
 from hubbub.cli.demo import demo
+from hubbub.cli.estimate import estimate
+from hubbub.cli.inspect import inspect
 from hubbub.cli.ledger import ledger
 from hubbub.cli.release import release
 from hubbub.cli.synth import synth
@@ -29,6 +31,8 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(synth)
+app.command()(inspect)
+app.command()(estimate)
 app.command()(release)
 app.command()(card)
 app.add_typer(ledger, name="ledger")
