@@ -41,12 +41,12 @@ class Test:
     @property
     def novel(self) -> float:
         """P(a key held by one user alone passes), lemma B: Φc((Θ − mean − ½)/√variance), rounded up."""
-        from scipy.stats import norm
+        from scipy.special import ndtr
 
         gap = (self.threshold - self.mean - 0.5) / math.sqrt(self.variance)
         if gap < 1:
             return 1.0
-        return float(norm.sf(gap * (1 - 1e-12))) * (1 + SLACK)
+        return float(ndtr(-gap * (1 - 1e-12))) * (1 + SLACK)
 
 
 @dataclass(frozen=True)
