@@ -121,8 +121,8 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
     with Ledger(Path(given["ledger"]) if given["ledger"] else None) as ledger:
         ledger.would_allow(plan.population, mechanism.loss(), guarantee.private)
         terminal.say(guarantee.sentence("" if owner.period is None else str(owner.period)))
-        for step, threshold in mechanism.thresholds().items():
-            terminal.say(f"  {step}: released if the noisy count is at least {threshold}")
+        for rule in mechanism.missing():
+            terminal.say(f"  {rule}")
         with open_log(given, owner.period, terminal) as log:
             result = run_release(log, plan, ledger, say=terminal.note)
         spent = ledger.spent(plan.population)
