@@ -26,12 +26,11 @@ pytestmark = pytest.mark.usefixtures("alone")
 
 def test_a_release_end_to_end(cluster: Cluster, hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
     where = ("--engine", "spark", "--master", cluster.url, "--memory", "1GB", "--work", tmp_path / "work")
-    hubbub("release", log_file, *RELEASE, "--tables", "queries,clicks", *where, "--out", tmp_path / "out")
+    hubbub("release", log_file, *RELEASE, *where, "--out", tmp_path / "out")
     assert [f.what for f in check(tmp_path / "out") if not f.holds] == []
     release = Release(tmp_path / "out")
     assert set(release.queries.to_arrow()["query"].to_pylist()) == {"weather", "news", "maps"}
-    assert "http://www.weather.example" in str(release.clicks.to_arrow()["url"].to_pylist())
-    public = {"card.json", "index.html", "README.md", "queries.parquet", "clicks.parquet"}
+    public = {"card.json", "index.html", "README.md", "queries.parquet"}
     assert {p.name for p in (tmp_path / "out" / "public").iterdir()} == public
     assert "spark" not in json.dumps(release.card).lower()
     assert list((tmp_path / "work").iterdir()) == [], "a copy of the raw log was left"

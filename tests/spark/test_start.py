@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark import SparkContext
 
-from hubbub.engines.spark import Spark
+from hubbub.engines.spark import Spark, _signals
 from hubbub.errors import ParameterError
 from hubbub.log import read_log
 from tests.conftest import RELEASE, Hubbub
@@ -35,6 +37,18 @@ def test_a_session_started_here_is_stopped_and_a_given_one_left(alone: None, sha
     engine.close()
     assert SparkContext._active_spark_context is None
     assert list(tmp_path.rglob("spark-*")) == []
+
+
+def test_signals_wait_until_java_can_be_ended() -> None:
+    came: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: came.append(number))
+    try:
+        with _signals(wait=True):
+            signal.raise_signal(signal.SIGTERM)
+            assert came == []
+        assert came == [signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_the_command_line_and_a_log_that_cannot_be_read(
@@ -95,3 +109,29 @@ def test_what_cannot_start_says_why(alone: None, tmp_path: Path, master: str, me
 def test_a_comma_in_the_work_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="comma"):
         Spark(tmp_path / "a,b")
+
+
+def test_an_interrupted_question_ends_java_and_leaves_nothing(alone: None, tmp_path: Path) -> None:
+    engine = Spark(tmp_path, master="local[1]", memory="1GB")
+    gateway: Any = SparkContext._gateway
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler, "Spark took Ctrl-C for itself"
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1.5)
+        with pytest.raises(KeyboardInterrupt):
+            engine.save("forever", "SELECT sum(id % 7) AS n FROM range(1000000000000)")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    engine.close()
+    assert gateway.proc.poll() is not None
+    assert list(tmp_path.iterdir()) == []
+    again = Spark(tmp_path, master="local[1]", memory="1GB")
+    assert again.fetch("SELECT 1 AS n").to_pylist() == [{"n": 1}]
+    gateway = SparkContext._gateway
+    gateway.proc.kill()
+    gateway.proc.wait()
+    with pytest.raises(ParameterError, match="ended in the middle"):
+        again.fetch("SELECT 1 AS n")
+    again.close()
+    assert list(tmp_path.iterdir()) == []

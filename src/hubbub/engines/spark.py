@@ -9,13 +9,17 @@ the memory of the process that asks.
 from __future__ import annotations
 
 import io
+import logging
 import os
 import random
 import re
 import secrets
 import shutil
+import signal
 import socket
+import subprocess
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -60,6 +64,7 @@ GENERATORS = (SecureNoise, SeededNoise, SystemBits, SeededBits, random.Random, n
 ROW = "hubbub_row"  # partition << 33 | place in it, as monotonically_increasing_id() gives it
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B", re.IGNORECASE)
 LEAST = 512_000_000  # bytes without which Spark does not start
+ENDED = "see whether the system killed it for its memory; lower --memory or free some"
 PATIENCE = 60.0  # seconds in which a cluster must have given us a worker
 
 
@@ -77,6 +82,7 @@ class Spark:
         _require_pyspark()
         self._paths: dict[str, Path] = {}
         self._own: SparkSession | None = None
+        self._interrupted = False
         self.folder = work.absolute() / f"spark-{secrets.token_hex(4)}"
         if session is None:
             conf = _configure(master, memory, self.folder)
@@ -84,13 +90,44 @@ class Spark:
             _require_classic(session)
         self.folder.mkdir(parents=True)
         try:
-            if session is None:
-                self._own = session = _start(conf, self.folder / "spark.log")
-            self.session = session.newSession()  # with names and settings of its own
-            for key, value in SAME_SQL.items():
-                self.session.conf.set(key, value)
+            with self._asking():
+                if session is None:
+                    self._own = session = _start(conf, self.folder / "spark.log")
+                    _await_worker(session, conf["spark.executor.memory"])
+                self.session = session.newSession()  # with names and settings of its own
+                for key, value in SAME_SQL.items():
+                    self.session.conf.set(key, value)
         except BaseException:
             self.close()
+            raise
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """What a user can do something about, in a user's words. An interrupted question cannot be taken back."""
+        from py4j.protocol import Py4JError, Py4JNetworkError
+        from pyspark.errors import PySparkException
+
+        try:
+            with _quietly():
+                yield
+        except (PySparkException, Py4JError, ConnectionError) as error:
+            text, first = str(error), _said(error)
+            if isinstance(error, (Py4JNetworkError, ConnectionError)) or _java_is_gone():
+                raise ParameterError("Spark ended in the middle of its work.", given=first, next=ENDED) from error
+            if "OutOfMemoryError" in text or "maxResultSize" in text:
+                what = "The engine ran out of the memory it was allowed."
+                raise ParameterError(what, given=first, next="raise --memory") from error
+            if "No space left on device" in text:
+                next = "free some space or choose another --work"
+                raise OutputError("The disk is full.", given=first, next=next) from error
+            if any(sign in text for sign in ("PATH_NOT_FOUND", "FAILED_READ_FILE", "FileNotFoundException")):
+                next = "on a cluster, choose a --work that every worker sees under the same path"
+                raise InputError("The engine could not read or write a file.", given=first, next=next) from error
+            raise
+        except Exception:
+            raise
+        except BaseException:
+            self._interrupted = True
             raise
 
     def _fresh(self, name: str) -> Path:
@@ -121,7 +158,7 @@ class Spark:
 
     def scan(self, name: str, parquet: Path) -> None:
         """Make a Parquet file readable under a name."""
-        with _plain_errors():
+        with self._asking():
             self._show(name, self.session.read.parquet(_pattern(parquet.absolute())))
 
     def register(self, name: str, table: pa.Table) -> None:
@@ -129,18 +166,18 @@ class Spark:
         path = self._fresh(name)
         path.mkdir()
         pq.write_table(table, path / "rows.parquet")
-        with _plain_errors():
+        with self._asking():
             self._show(name, self.session.read.parquet(_pattern(path)), path)
 
     def view(self, name: str, sql: str) -> None:
         """Name a query without running it."""
-        with _plain_errors():
+        with self._asking():
             self.session.sql(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS {sql}")
         self._forget(name)
 
     def save(self, name: str, sql: str) -> None:
         """Run a query once and keep its rows under a name."""
-        with _plain_errors():
+        with self._asking():
             self._show(name, *self._written(name, self.session.sql(sql)))
 
     def number(self, name: str, sql: str, by: Sequence[str], id: str) -> None:
@@ -149,7 +186,7 @@ class Spark:
         Sorted in ranges, not in one place: an id is the place in a range after the sizes of the ranges before it.
         """
         order = ", ".join(term if " NULLS " in term.upper() else f"{term} NULLS LAST" for term in by)
-        with _plain_errors():
+        with self._asking():
             ordered = self.session.sql(f"SELECT * FROM ({sql}) AS numbered" + (f" ORDER BY {order}" if order else ""))
             rows, path = self._written(name, ordered.selectExpr("*", f"monotonically_increasing_id() AS {ROW}"))
             part = f"CAST(shiftright({ROW}, 33) AS INT)"
@@ -168,12 +205,12 @@ class Spark:
             yield from function(batches)
 
         _require_no_generator(function)
-        with _plain_errors():
+        with self._asking():
             self._show(name, *self._written(name, self.session.sql(sql).mapInArrow(run, from_arrow_schema(schema))))
 
     def fetch(self, sql: str) -> pa.Table:
         """The rows of a query as an Arrow table."""
-        with _plain_errors():
+        with self._asking():
             rows = self.session.sql(sql).toArrow()
         return rows.cast(pa.schema([(field.name, field.type) for field in rows.schema]))
 
@@ -184,10 +221,16 @@ class Spark:
 
     def close(self) -> None:
         """Give back memory and temporary files; stop the session if it was started here."""
-        if self._own is not None:
-            self._own.stop()
-            self._own = None
-        shutil.rmtree(self.folder, ignore_errors=True)
+        own, self._own = self._own, None
+        try:
+            if own is not None and not self._interrupted:
+                own.stop()
+        except Exception:  # Java is gone
+            self._interrupted = True
+        finally:
+            if own is not None and self._interrupted:
+                _end_java()
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def _uri(path: Path) -> str:
@@ -215,29 +258,6 @@ def _require_no_generator(function: Batches) -> None:
     Watchful(io.BytesIO()).dump(function)
 
 
-@contextmanager
-def _plain_errors() -> Iterator[None]:
-    """What a user can do something about, in a user's words."""
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
-    try:
-        with _no_word_about_pandas():
-            yield
-    except (PySparkException, Py4JError) as error:
-        text, first = str(error), _said(error)
-        if "OutOfMemoryError" in text or "maxResultSize" in text:
-            what, next = "The engine ran out of the memory it was allowed.", "raise --memory"
-            raise ParameterError(what, given=first, next=next) from error
-        if "No space left on device" in text:
-            next = "free some space or choose another --work"
-            raise OutputError("The disk is full.", given=first, next=next) from error
-        if any(sign in text for sign in ("PATH_NOT_FOUND", "FAILED_READ_FILE", "FileNotFoundException")):
-            next = "on a cluster, choose a --work that every worker sees under the same path"
-            raise InputError("The engine could not read or write a file.", given=first, next=next) from error
-        raise
-
-
 def _said(error: Exception) -> str:
     """The first line of what went wrong, without where in Java."""
     thrown: Any = getattr(error, "java_exception", None)
@@ -246,11 +266,20 @@ def _said(error: Exception) -> str:
 
 
 @contextmanager
-def _no_word_about_pandas() -> Iterator[None]:
-    """Spark warns of new versions of pandas wherever Arrow is used; nothing here uses pandas."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-        yield
+def _quietly() -> Iterator[None]:
+    """Without pyspark's word about new versions of pandas, which is not used here, and py4j's own tracebacks."""
+    root = logging.getLogger()
+    root.addFilter(_not_py4j)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+            yield
+    finally:
+        root.removeFilter(_not_py4j)
+
+
+def _not_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" not in record.pathname
 
 
 # ------------------------------------------------------------------ the session
@@ -259,7 +288,7 @@ def _no_word_about_pandas() -> Iterator[None]:
 def _require_pyspark() -> None:
     """Spark as a library, not the thin client of Spark Connect, and Java to run it."""
     try:
-        with _no_word_about_pandas():
+        with _quietly():
             from pyspark.sql import SparkSession
             from pyspark.util import is_remote_only
     except ImportError:
@@ -338,28 +367,59 @@ def _start(settings: dict[str, str], log: Path) -> SparkSession:
     conf = SparkConf().setAll(list(settings.items()))
     java = SparkConf().setMaster(master).set("spark.driver.memory", settings["spark.driver.memory"])
     try:
-        with _same_python(), _no_word_about_pandas(), log.open("wb") as file:
+        with _own_python(), log.open("wb") as file:
             if SparkContext._gateway is None:  # Java outlives its sessions, until this process ends
                 launch: Any = launch_gateway
-                context = SparkContext(conf=conf, gateway=launch(java, {"stdout": file, "stderr": file}))
-            else:
+                with _signals(wait=True):
+                    SparkContext._ensure_initialized(gateway=launch(java, {"stdout": file, "stderr": file}))
+            with _signals():
                 context = SparkContext(conf=conf)
     except (PySparkException, Py4JError, OSError) as error:
         said = [line for line in log.read_text(errors="replace").splitlines() if "Exception" in line or "rror" in line]
-        given = said[0] if said else _said(error)
         next = "check --master and --memory, and that Java is 17 or later"
-        raise ParameterError("Spark did not start.", given=given, next=next) from error
-    session = SparkSession(context)
-    until = time.monotonic() + PATIENCE
-    while not _is_local(master) and context._jsc.sc().getExecutorMemoryStatus().size() < 2:  # the driver is one
+        raise ParameterError("Spark did not start.", given=said[0] if said else _said(error), next=next) from error
+    except Exception:
+        raise
+    except BaseException:
+        _end_java()
+        raise
+    return SparkSession(context)
+
+
+def _await_worker(session: SparkSession, memory: str) -> None:
+    """A cluster without room would let us wait for ever, and say so to nobody."""
+    context, until = session.sparkContext, time.monotonic() + PATIENCE
+    while (
+        not _is_local(str(context.master)) and context._jsc.sc().getExecutorMemoryStatus().size() < 2
+    ):  # the driver is one
         if time.monotonic() > until:
-            session.stop()
-            memory = settings["spark.executor.memory"]
-            raise ParameterError(
-                "The cluster gave no worker.", given=master, next=f"check that a worker is up with {memory} to spare"
-            )
+            next = f"check that a worker is up with {memory} to spare"
+            raise ParameterError("The cluster gave no worker.", given=context.master, next=next)
         time.sleep(0.1)
-    return session
+
+
+def _java_is_gone() -> bool:
+    from pyspark import SparkContext
+
+    process = getattr(SparkContext._gateway, "proc", None)
+    return process is not None and process.poll() is not None
+
+
+def _end_java() -> None:
+    """End Java, which can be asked nothing more in the middle of an answer; the next session starts another."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    process = getattr(SparkContext._gateway, "proc", None)
+    if process is not None:
+        process.stdin.close()  # upon which it ends by itself
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = None
 
 
 def _require_open(master: str) -> None:
@@ -377,7 +437,7 @@ def _require_open(master: str) -> None:
 
 
 @contextmanager
-def _same_python() -> Iterator[None]:
+def _own_python() -> Iterator[None]:
     """Workers run the Python that runs this, unless the user named another."""
     given = os.environ.get("PYSPARK_PYTHON")
     os.environ["PYSPARK_PYTHON"] = given or sys.executable
@@ -386,3 +446,22 @@ def _same_python() -> Iterator[None]:
     finally:
         if given is None:
             del os.environ["PYSPARK_PYTHON"]
+
+
+@contextmanager
+def _signals(wait: bool = False) -> Iterator[None]:
+    """Signals keep the handlers they have; with `wait`, they come after this block, when Java can be told to end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    late: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in handlers if wait else ():
+        signal.signal(number, lambda number, _: late.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        if late:
+            signal.raise_signal(late[0])
