@@ -66,7 +66,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'hubbub' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    home = import_module(_HOMES[name])
+    return home if _HOMES[name] == f"hubbub.{name}" else getattr(home, name)  # modules named as a verb are callable
 
 
 def __dir__() -> list[str]:
