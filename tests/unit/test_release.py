@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from tests.conftest import HEADER, Hubbub, aol_lines, document
+from tests.conftest import HEADER, RELEASE, Hubbub, aol_lines, document
 
 import hubbub
 from hubbub.audit.counts import NoNoise
@@ -97,8 +97,6 @@ def test_nothing_exact_about_the_input_is_public(released: Path) -> None:
 
 
 def test_two_default_runs_differ(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
-    from tests.conftest import RELEASE
-
     values = []
     for name in ("one", "two", "three"):
         hubbub("release", log_file, *RELEASE, "--out", tmp_path / name)
@@ -251,6 +249,16 @@ def test_a_claim_without_bound_is_null(log_file: Path, tmp_path: Path, monkeypat
         "by": "a paper", "epsilon": None, "delta": None, "holds": True, "why": "its α is infinite"
     }  # fmt: skip
     assert broken(tmp_path / "out") == []
+
+
+def test_a_claim_without_bound_is_null_in_the_document(
+    hubbub: Hubbub, log_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim = Claim("a paper", math.inf, None, holds=True, why="its α is infinite")
+    monkeypatch.setattr("hubbub.Korolova.claimed", lambda self: claim)
+    result = hubbub("release", log_file, *RELEASE, "--out", tmp_path / "out", "--json")
+    assert document(result)["claimed"] == {"epsilon": None, "delta": None}
+    assert "claimed    ε = none, δ = none by a paper" in hubbub("card", tmp_path / "out").stdout
 
 
 def test_low_thresholds_on_the_command_line(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:

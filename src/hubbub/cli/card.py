@@ -59,9 +59,8 @@ def card(
     if parsed is not None and not check and registry is None:
         terminal.say(parsed.claim.sentence)
         terminal.say(f"  mechanism  {parsed.mechanism.name} ({parsed.mechanism.variant})")
-        terminal.say(
-            f"  claimed    ε = {_n(parsed.mechanism.claimed.epsilon)}, δ = {_n(parsed.mechanism.claimed.delta)}"
-        )
+        claimed = parsed.mechanism.claimed
+        terminal.say(f"  claimed    ε = {_n(claimed.epsilon)}, δ = {_n(claimed.delta)} by {claimed.by}")
         terminal.say(f"  proven     ε = {_n(parsed.claim.epsilon)}, δ = {_n(parsed.claim.delta)}")
         for step in parsed.steps:
             terminal.say(f"  {step.name:10} {noise_of(step)}; {rule_of(step)}")

@@ -95,7 +95,7 @@ def release(
 
 def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[str, Any], terminal: Terminal) -> None:
     """The resolved command; `given` holds every option, None where nothing was said."""
-    from hubbub.guarantee import number
+    from hubbub.guarantee import finite, number
     from hubbub.ledger import Ledger
     from hubbub.release import Plan, run_release
 
@@ -131,7 +131,7 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
     users = result.owner_only["users"]
     if plan.users_public is None and isinstance(users, int) and mechanism.loss().delta * users >= 1:
         terminal.warn(f"δ = {number(mechanism.loss().delta)} is not below 1/users; publish with a smaller δ")
-    private = guarantee.private
+    private, claimed = guarantee.private, mechanism.claimed()
     if not private:
         terminal.say("NOT PRIVATE: stamped so; do not publish.")
     for table, rows in result.rows.items():
@@ -152,7 +152,7 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
                 "neighbours": guarantee.neighbours.value,
                 "scope": guarantee.scope,
             },
-            "claimed": {"epsilon": mechanism.claimed().epsilon, "delta": mechanism.claimed().delta},
+            "claimed": {"epsilon": finite(claimed.epsilon), "delta": finite(claimed.delta)},
             "tables": result.rows,
             "thresholds": mechanism.thresholds(),
             "ledger": {
