@@ -32,7 +32,7 @@ Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 SESSION_GAP = 1800
-AOL = {  # Pass, Chowdhury and Torgeson 2006; the last two from the log's own description
+AOL = {  # the README of the collection; page events are its new queries and requests for a next page together
     "rows": 36_389_567,
     "click rows": 19_442_629,
     "distinct queries": 10_154_742,
