@@ -5,7 +5,7 @@ Numbers and distributions only, to see whether a log was read as meant and what 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -92,6 +92,7 @@ def profile(log: SearchLog, max_rejects: float = 0.05) -> Profile:
     days = (one["last"] - one["first"]) // DAY + 1 if one["timed"] else None
     busy = searched > max(BUSY_AT_LEAST, BUSY * (days or 0))
     ingested = log.ingested
+    asked, clicks = _held(log, QUERIES), _held(log, CLICKS)
     found = Profile(
         lines=ingested.read,
         rejected=ingested.rejected,
@@ -103,22 +104,17 @@ def profile(log: SearchLog, max_rejects: float = 0.05) -> Profile:
         clicked_searches=int(clicked.sum()) / max(whole, 1),
         first=_time(one["first"]),
         last=_time(one["last"]),
-        distinct={},
+        distinct={"queries": _all(asked), "urls": one["urls"], "clicks": _all(clicks)},
         searches_per_user=_spread(searched),
         queries_per_user=_spread(queries),
-        users_per_query=_held(log, QUERIES),
-        users_per_click=_held(log, CLICKS),
+        users_per_query=asked,
+        users_per_click=clicks,
         busy_users=int(busy.sum()),
         busy_share=int(searched[busy].sum()) / max(whole, 1),
         tables=_tables(one["n"], one["timed"], one["clicks"]),
         warnings=(),
     )
-    distinct = {
-        "queries": found.users_per_query[0].keys if found.users_per_query else 0,
-        "urls": one["urls"],
-        "clicks": found.users_per_click[0].keys if found.users_per_click else 0,
-    }
-    return Profile(**vars(found) | {"distinct": distinct, "warnings": tuple(_warnings(found, searched, max_rejects))})
+    return replace(found, warnings=tuple(_warnings(found, searched, max_rejects)))
 
 
 def _spread(values: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> Spread:
@@ -142,6 +138,10 @@ def _held(log: SearchLog, keys: Keys) -> tuple[Held, ...]:
         for least in series()
         if least <= users.max()
     )
+
+
+def _all(rows: tuple[Held, ...]) -> int:
+    return rows[0].keys if rows else 0
 
 
 def _tables(rows: int, timed: int, clicks: int) -> dict[str, str]:

@@ -18,7 +18,9 @@ ENOUGH = 100
 """… unless so many have exactly n; further ones are asked where there are fewer."""
 PER_DECADE = 20
 NEVER = 1e-7
-PARTS = 64
+PARTS = 24
+LARGE = 20
+"""Keys of so many users have a share of their own."""
 
 
 @dataclass(frozen=True)
@@ -64,28 +66,47 @@ def by_law(
     """Where the chance is a known function of the bounded count, from a log's users and bounded counts.
 
     At n it is averaged over the log's own keys of about n users, each with the share of its users that bounding leaves.
-    In a sample that stands for `scale` times as many users, a key's own share is mostly luck: there all keys of about n
-    users have their common share, and the luck is binomial.
+    In a sample that stands for `scale` times as many users, a key's own share is mostly luck: there the shares of keys
+    of about n users have their common mean, the spread of the sample's larger keys, and binomial luck.
     """
     held, left, weight = _pairs(users, counted)
     order = np.log(held * factors(held, scale))
+    spread = _spread(held, left, weight) if scale > 1 else 0.0
     chance, counts = np.zeros(at.size), np.zeros(at.size)
     for i, n in enumerate(at.tolist()):
         near = _near(order, weight, n)
         share, keys = left[near] / held[near], weight[near].astype(float)
         if scale > 1:
-            share, keys = _lucky(n, float(np.average(share, weights=keys * held[near])))
+            share = _shares(n, float(np.average(share, weights=keys * held[near])), spread)
+            keys = np.ones(share.size)
         chance[i] = np.average(law(np.rint(share * n)), weights=keys)
         counts[i] = np.average(share * n, weights=keys)
     return Curve(at, np.maximum.accumulate(chance), counts)
 
 
-def _lucky(n: int, share: float) -> tuple[Floats, Floats]:
-    """The shares of n users that a binomial gives, and their weights: quantiles in the middle of equal parts."""
-    from scipy.stats import binom
+def _spread(held: Floats, left: Floats, weight: Integers) -> float:
+    """How far shares differ between keys beyond binomial luck, relative to their mean: a squared coefficient."""
+    large = held >= LARGE
+    if weight[large].sum() < ENOUGH / 2:
+        return 0.0
+    m, share, keys = held[large], (left / held)[large], weight[large]
+    mean = float(np.average(share, weights=keys))
+    beyond = float(np.average((share - mean) ** 2 - share * (1 - share) / m, weights=keys))
+    return max(0.0, beyond) / max(mean, 1e-9) ** 2
+
+
+def _shares(n: int, mean: float, spread: float) -> Floats:
+    """Shares of n users after bounding: a beta law over keys, a binomial within; quantiles of equal parts of both."""
+    from scipy.stats import beta, binom
 
     parts = (np.arange(PARTS) + 0.5) / PARTS
-    return np.asarray(binom.ppf(parts, n, min(share, 1.0)) / n), np.ones(PARTS)
+    mean = min(mean, 1.0)
+    variance = min(spread * mean**2, 0.9 * mean * (1 - mean))
+    keys = np.full(PARTS, mean)
+    if variance > 0:
+        size = mean * (1 - mean) / variance - 1
+        keys = beta.ppf(parts, mean * size, (1 - mean) * size)
+    return np.asarray(binom.ppf(parts[None, :], n, keys[:, None]) / n).ravel()
 
 
 def _near(order: Floats, weight: Integers, n: int) -> npt.NDArray[np.intp]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from hubbub.estimate.curve import Curve, series
 from hubbub.estimate.result import Estimate, TableEstimate
 
@@ -55,8 +57,9 @@ def _table(name: str, table: TableEstimate) -> Iterator[str]:
         yield "  error    no counts are published" if table.rows else "  error    no row is expected"
         return
     error = table.error
+    bounding = "bounding" if table.volume.bounding else "bounding and the model that undoes it"
     yield (
-        f"  error    of a published value: ± {error.rms:,.1f} (root mean square), from bounding "
+        f"  error    of a published value: ± {error.rms:,.1f} (root mean square), from {bounding} "
         f"{_root(error.bounding)}, noise {_root(error.noise)}, threshold {_root(error.threshold)}"
     )
     if error.cut:
@@ -73,6 +76,9 @@ def _survival(curve: Curve) -> Iterator[str]:
         shown = _around(curve, [n for n in series() if n <= most])[:LINES]
     yield "  held by  " + " ".join(f"{n:>8,}" for n in shown) + "  users"
     yield "  released " + " ".join(f"{_percent(curve.at(n)):>8}" for n in shown)
+    if curve.counted is not None:
+        counted = np.interp(shown, curve.users, curve.counted)
+        yield "  counted  " + " ".join(f"{n:>8,.0f}" for n in counted) + "  of them after bounding"
     half, sure = curve.reaches(0.5), curve.reaches(0.95)
     if half is None:
         yield f"           no key has an even chance: the most popular one is held by {most:,}"
