@@ -127,6 +127,18 @@ def test_quotients_where_doubles_round() -> None:
     both(one_user(3), cases)
 
 
+@pytest.mark.parametrize(("y", "z"), [(577, 408), (3363, 2378), (19601, 13860)])
+def test_a_quotient_that_a_double_rounds_to_the_next_square(y: int, z: int) -> None:
+    """With y² − 2z² = 1 the quotient is y² − 1, the remainder two below the divisor: a double says y²."""
+    lam, cap2 = {"key 0": 2 * z, "key 1": 1, "key 2": 1}, y * y + 1
+    n2 = 4 * z * z + 2
+    quotient, remainder = divmod(4 * z * z * cap2, n2)
+    assert quotient == y * y - 1 and remainder == n2 - 2
+    assert y < 19601 or int(float(4 * z * z * cap2) / n2) == y * y, "the double is wrong"
+    with measured_pools(one_user(3), 5, 8) as (engine, arrays):
+        assert engine.recount(lam, cap2) == arrays.recount(lam, cap2) == {"key 0": y - 1, "key 1": 0, "key 2": 0}
+
+
 def test_a_user_far_above_the_bound_is_scaled_not_cut() -> None:
     events = one_user(900)
     with measured_pools(events, 1000, 8) as (engine, _):
