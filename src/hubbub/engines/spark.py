@@ -24,6 +24,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +61,8 @@ SAME_SQL = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(1 << 16),
 }
 COMMIT = {"mapreduce.fileoutputcommitter.algorithm.version": "1"}  # an attempt that loses leaves no file behind
-GENERATORS = (SecureNoise, SeededNoise, SystemBits, SeededBits, random.Random, np.random.Generator)
+NUMPY = (np.random.Generator, np.random.BitGenerator, np.random.RandomState)
+GENERATORS = (SecureNoise, SeededNoise, SystemBits, SeededBits, random.Random, *NUMPY)
 ROW = "hubbub_row"  # partition << 33 | place in it, as monotonically_increasing_id() gives it
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B", re.IGNORECASE)
 LEAST = 512_000_000  # bytes without which Spark does not start
@@ -192,7 +194,7 @@ class Spark:
             part = f"CAST(shiftright({ROW}, 33) AS INT)"
             sizes = rows.selectExpr(f"{part} AS part").groupBy("part").count().toArrow()
             size = dict(zip(sizes["part"].to_pylist(), sizes["count"].to_pylist(), strict=True))
-            before = [sum(size.get(p, 0) for p in range(at)) for at in range(max(size, default=0) + 1)]
+            before = accumulate((size.get(p, 0) for p in range(max(size, default=0))), initial=0)
             start = f"array({', '.join(f'{n}L' for n in before)})[{part}]"
             place = f"({ROW} & {(1 << 33) - 1}L)"
             self._show(name, rows.selectExpr(f"{start} + {place} AS {id}", "*").drop(ROW), path)
