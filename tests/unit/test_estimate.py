@@ -290,3 +290,9 @@ def test_an_unknown_mechanism_is_simulated() -> None:
     assert found.method == "simulated" and found.runs == 10 and exact.method == "exact"
     assert found.rows == pytest.approx(exact.rows, rel=0.15)
     assert any("of 2," in line or "rows" in line for line in lines(estimate_users(odd, 3000, sample=2000, runs=1)))
+
+
+def test_few_keys_are_not_drowned_by_many_small_ones() -> None:
+    users = np.concatenate([np.ones(5000, np.int64), np.array([40, 50, 60])])
+    curve = by_law(points(60), users, users, lambda c: np.where(c >= 20, 1.0, 0.0))
+    assert curve.at(50) == 1 and curve.at(1) == 0

@@ -15,7 +15,8 @@ Floats = npt.NDArray[np.float64]
 NEAR = 1.25
 """Keys of n/NEAR to n NEAR users tell about n …"""
 ENOUGH = 100
-"""… unless so many have exactly n; further ones are asked where there are fewer."""
+"""… unless so many have exactly n; where there are fewer, keys up to FURTHER away are asked, and FEWEST anywhere."""
+FURTHER, FEWEST = 2.0, 3
 PER_DECADE = 20
 NEVER = 1e-7
 PARTS = 24
@@ -116,8 +117,8 @@ def _near(order: Floats, weight: Integers, n: int) -> npt.NDArray[np.intp]:
         return same
     nearest: npt.NDArray[np.intp] = np.argsort(apart, kind="stable")
     enough = int(np.searchsorted(np.cumsum(weight[nearest]), ENOUGH)) + 1
-    inside = int(np.searchsorted(apart[nearest], np.log(NEAR), side="right"))
-    return nearest[: max(enough, inside)]
+    inside, further = np.searchsorted(apart[nearest], np.log([NEAR, FURTHER]), side="right").tolist()
+    return nearest[: max(inside, min(enough, further), FEWEST)]
 
 
 def _pairs(users: Integers, counted: Integers) -> tuple[Floats, Floats, Integers]:
