@@ -54,7 +54,7 @@ Population = Annotated[str | None, typer.Option(help="Who the log is about; budg
 Dataset = Annotated[str | None, typer.Option(help="Your name for this log: population and period.")]
 Config = Annotated[str | None, typer.Option(help="TOML with any of these options and a [card] table.", metavar="FILE")]
 
-MechanismName = Annotated[str | None, typer.Option(help="Which mechanism: korolova.", metavar="M")]
+MechanismName = Annotated[str | None, typer.Option(help="Which mechanism: crowd, korolova, gaussian, …", metavar="M")]
 Epsilon = Annotated[str | None, typer.Option(help="Privacy loss ε; same as --set epsilon=E.", metavar="E")]
 Delta = Annotated[str | None, typer.Option(help="Failure chance δ; same as --set delta=D.", metavar="D")]
 Set = Annotated[list[str] | None, typer.Option(help="A parameter, as name=value; repeatable.", metavar="NAME=VALUE")]
