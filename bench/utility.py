@@ -122,8 +122,15 @@ def main() -> None:
     parser.add_argument("--presets", default="aol,gotz")
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--data", type=Path, default=Path("bench/data"))
+    parser.add_argument(
+        "--only", help="families whose name starts so, separated by semicolons; the first two are needed"
+    )
     parser.add_argument("--sets", type=Path, help="folder with sets-*.tsv.gz, user and item, without header")
     options = parser.parse_args()
+    if options.only:
+        chosen = tuple(options.only.split(";"))
+        for family in [f for f in FAMILIES if not f.startswith(chosen)]:
+            del FAMILIES[family]
     options.data.mkdir(parents=True, exist_ok=True)
     for preset in filter(None, options.presets.split(",")):
         path = options.data / f"{preset}-{options.users}.parquet"
