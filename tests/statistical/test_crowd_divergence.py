@@ -26,11 +26,13 @@ import pytest
 from scipy.special import log_ndtr, ndtr
 from scipy.stats import beta
 
+from hubbub.compose import gaussian_delta
 from hubbub.gaussian import GaussianStep, mu_of
 from hubbub.mechanisms import build
 from hubbub.mechanisms.crowd import calibrate
+from hubbub.mechanisms.rounds import Selection
 from hubbub.noise import SecureNoise
-from hubbub.steps.pools import ArrayPools
+from hubbub.steps.pools import ArrayPools, amount
 
 Floats = npt.NDArray[np.float64]
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(60)
@@ -197,6 +199,55 @@ def test_every_number_of_own_keys_in_one_round() -> None:
         worst = [divergence(m, keys - t, t) / m.delta for t in range(keys + 1)]
         assert max(worst) <= 1.0
         assert keys > 1 or min(worst) > 0.99, "with one key all of δ is used either way: the bound is tight"
+
+
+# ------------------------------------------------------------------ integers, enumerated
+
+
+def law(variance: int, reach: int, shift: int = 0) -> Floats:
+    """N_Z(shift, S) on −reach … reach."""
+    x = np.arange(-reach, reach + 1) - shift
+    weights = np.exp(-np.square(x) / (2.0 * variance))
+    result: Floats = weights / weights.sum()
+    return result
+
+
+def enumerated(plan: Selection, epsilon: float, own: int) -> float:
+    """Two rounds, one known key and none or one of her own: every outcome added up, in both directions."""
+    one, two = plan.variances
+    first, second = (m * amount(plan.bits, 1 + own) for m in plan.multiples)
+    reach = 10 * math.isqrt(one + two)
+    shown, later = 0.0, law(two, reach, second)
+    if own:
+        values = np.arange(-reach, reach + 1)
+        hers = law(one, reach, first)
+        live = (values >= plan.drops[0]) & (values < plan.thresholds[0])
+        adds = np.cumsum(later)  # P(what round 2 adds to her key <= …)
+        stays = float(hers[live] @ adds[np.clip(plan.thresholds[1] - 1 - values[live] + reach, 0, 2 * reach)])
+        dropped = float(hers[values < plan.drops[0]].sum())
+        shown = 1 - dropped - stays
+        later = stays * later + dropped * law(two, reach, plan.multiples[1] * plan.unit)
+    with_her = np.multiply.outer(law(one, reach, first), later)
+    without = np.multiply.outer(law(one, reach), law(two, reach))
+    forward = shown + float(np.maximum(with_her - math.exp(epsilon) * without, 0).sum())
+    return max(forward, float(np.maximum(without - math.exp(epsilon) * with_her, 0).sum()))
+
+
+@pytest.mark.parametrize("epsilon", [0.25, 1.0, 2.0])
+@pytest.mark.parametrize(("bits", "variance", "thresholds", "drop"), [(2, 80, (22, 36), 2), (3, 150, (34, 50), 10)])
+def test_two_rounds_of_integers(
+    epsilon: float, bits: int, variance: int, thresholds: tuple[int, int], drop: int
+) -> None:
+    """The integer form itself, on a coarse grid: theorem 2 for each t, with S − 4 and not S."""
+    plan = Selection(bits, (1, 2), (variance, 2 * variance), 2, thresholds, (drop,))
+    step = plan.step("queries", "", tightened=True)
+    for own in (0, 1):
+        left = math.sqrt(step.total - step.mu2[0] * own / 2)
+        bound = gaussian_delta(epsilon, left) + own * step.per_key
+        assert enumerated(plan, epsilon, own) <= bound
+        assert own or enumerated(plan, epsilon, own) > 0.6 * bound
+        low = replace(plan, thresholds=(thresholds[0] - 2 * plan.unit, thresholds[1] - 5 * plan.unit))
+        assert not own or epsilon < 1 or enumerated(low, epsilon, own) > bound, "the test can fail"
 
 
 # ------------------------------------------------------------------ the mechanism's own code

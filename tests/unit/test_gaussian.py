@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 from mpmath import erfc, erfinv, exp, mp, mpf, pi, sqrt
 
@@ -297,3 +299,46 @@ def test_a_users_weight_is_the_largest_integer_that_fits(bits: int) -> None:
 def test_inverse_of_the_tail_is_the_one_in_use() -> None:
     """The recomputation has a check of its own."""
     assert abs(inverse_tail(mpf("0.001")) - sqrt(mpf(2)) * erfinv(1 - 2 * mpf("0.001"))) < mpf("1e-40")
+
+
+# ------------------------------------------------------------------ lemmas A and B, enumerated
+
+
+def law(variance: int, reach: int, shift: int = 0) -> npt.NDArray[np.float64]:
+    """N_Z(shift, S) on −reach … reach."""
+    x = np.arange(-reach, reach + 1) - shift
+    weights = np.exp(-(x**2) / (2 * variance))
+    return np.asarray(weights / weights.sum())
+
+
+@pytest.mark.parametrize("variance", [9, 25, 100, 400])
+@pytest.mark.parametrize("shift", [(1,), (2,), (3,), (1, 1), (2, 1)])
+def test_a_discrete_draw_hides_what_a_continuous_one_of_four_less_hides(variance: int, shift: tuple[int, ...]) -> None:
+    reach = 12 * math.isqrt(variance) + 12
+    one, two = np.ones(1), np.ones(1)
+    for move in shift:
+        one = np.multiply.outer(one, law(variance, reach, move))
+        two = np.multiply.outer(two, law(variance, reach))
+    length = math.sqrt(sum(s * s for s in shift))
+    ratios, naive = [], []
+    for epsilon in np.linspace(0, 4 * length / math.sqrt(variance), 25):
+        seen = float(np.maximum(one - math.exp(epsilon) * two, 0).sum())
+        ratios.append(seen / gaussian_delta(epsilon, length / math.sqrt(variance - 4)))
+        naive.append(seen / gaussian_delta(epsilon, length / math.sqrt(variance)))
+    assert max(ratios) <= 1.0
+    if len(shift) == 1 and variance <= 100:
+        assert max(naive) > 1.001, "with the whole variance the claim would be false"
+
+
+@pytest.mark.parametrize("variances", [(16,), (16, 16), (20, 40, 60, 80), (17, 100, 1000)])
+def test_the_tail_of_a_sum_of_discrete_draws(variances: tuple[int, ...]) -> None:
+    reach = 14 * math.isqrt(sum(variances)) + 14
+    total = np.ones(1)
+    for variance in variances:
+        total = np.convolve(total, law(variance, reach))
+    tails = np.cumsum(total[::-1])[::-1][total.size // 2 :]
+    sd = math.sqrt(sum(variances))
+    for m in range(math.ceil(sd + 0.5), math.floor(7 * sd)):
+        bound = float(tail((mpf(m) - mpf(1) / 2) / mpf(sd)))
+        assert tails[m] <= bound * (1 + 1e-12) + 1e-16
+        assert tails[m] > 0.5 * bound
