@@ -113,5 +113,5 @@ def test_coins_keep_the_recursion_on_the_grid() -> None:
     for a, b in itertools.pairwise(chances):
         assert Fraction(b, WHOLE) <= Fraction(a, WHOLE) * (up + Fraction(1, 10**16)) + step.delta0
         assert 1 - Fraction(a, WHOLE) <= (1 - Fraction(b, WHOLE)) * (up + Fraction(1, 10**16)) + step.delta0
-    assert step.chance(10**6) > 1 - 1e-18
+    assert step.chance(10**6) > 1 - 1e-15
     assert NoNoise().coins("x", step.chances)[-1]

@@ -61,12 +61,13 @@ class EnginePools:
         self.log, self.kind, self.bits = log, keys, bits
         engine, name, columns = log.engine, keys.name, keys.list()
         self.held, self.keys, self._live = f"held_{name}", f"pooled_{name}", f"pool_{name}"
-        self._round = 0
+        self._amounts, self._degrees = f"amounts_{name}", f"degrees_{name}"
+        self._round, self._most = 0, 0
         amounts = {"n": np.arange(1, limit + 1), "a": [amount(bits, n) for n in range(1, limit + 1)]}
-        engine.register("amounts", pa.table(amounts))
+        engine.register(self._amounts, pa.table(amounts))
         engine.save(self.held, f"SELECT DISTINCT uid, {columns} FROM ({keys.events.format(log='log')}) AS events")
-        engine.save("degrees", f"SELECT uid, count(*) AS n FROM {self.held} GROUP BY uid")
-        heavy = f"SELECT uid FROM degrees WHERE n > {limit}"
+        engine.save(self._degrees, f"SELECT uid, count(*) AS n FROM {self.held} GROUP BY uid")
+        heavy = f"SELECT uid FROM {self._degrees} WHERE n > {limit}"
         engine.save(
             f"heavy_{name}",
             f"SELECT uid, {columns} FROM (SELECT uid, {columns}, row_number() "
@@ -82,7 +83,7 @@ class EnginePools:
             self.keys,
             f"SELECT {columns}, CAST(sum(a) AS BIGINT) AS w "
             f"FROM (SELECT {keys.list('h')}, a.a AS a FROM {self.held} AS h "
-            f"JOIN degrees AS d ON h.uid = d.uid JOIN amounts AS a ON a.n = d.n "
+            f"JOIN {self._degrees} AS d ON h.uid = d.uid JOIN {self._amounts} AS a ON a.n = d.n "
             f"UNION ALL SELECT {columns}, CAST({amount(bits, limit)} AS BIGINT) AS a FROM heavy_{name}) AS added "
             f"GROUP BY {columns}",
             log.order(keys.columns),
@@ -113,7 +114,11 @@ class EnginePools:
         if self._round == 1:
             if live.size != self.size:
                 raise OurBug("the first round sees every key of the pools")
+            self._most = live.size
             return _checked(self._first)
+        if live.size > self._most:
+            raise OurBug("a key that left the pools cannot come back")
+        self._most = live.size
         engine = self.log.engine
         engine.register("live_keys", pa.table({"kid": live}))
         pool = f"pool_{self.kind.name}_{self._round}"
@@ -132,7 +137,7 @@ class EnginePools:
         summed = engine.fetch(
             f"SELECT p.kid AS kid, CAST(sum(a.a) AS BIGINT) AS w FROM {pool} AS p "
             f"JOIN (SELECT uid, count(*) AS n FROM {pool} GROUP BY uid) AS d ON p.uid = d.uid "
-            f"JOIN amounts AS a ON a.n = d.n GROUP BY p.kid"
+            f"JOIN {self._amounts} AS a ON a.n = d.n GROUP BY p.kid"
         )
         sums = np.zeros(self.size, np.int64)
         sums[summed.column("kid").to_numpy()] = summed.column("w").to_numpy()
