@@ -4,11 +4,12 @@ The map, in the order the data flows:
 
     ingest      bytes of a log → cleaned records, rejected lines kept aside
     log         SearchLog: the one table every stage reads, and the engine it lives in
-    engines     where tables live: DuckDB
+    engines     where tables live: DuckDB, Spark
     steps       keys, bounding one user, counting: SQL written once
     mechanisms  one file each: parameters, what is claimed, what is proven, measure and perturb
     noise       the only code that draws randomness for a release
     account     what each noisy step costs; compose adds releases up; ledger is the budget book
+    synth       a made-up log with the truth about it; inspect and estimate look before a release
     release     runs one mechanism once, top to bottom; folder writes it whole or not at all
     card        the privacy card: made, checked again, turned into a registry entry
     report      the pages people read

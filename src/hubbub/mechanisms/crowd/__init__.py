@@ -76,7 +76,7 @@ class Crowd(Mechanism, register=True):
         """One user's share of the selection and of the counts."""
         limit = int(self.settings["D"])
         return (
-            Bound("distinct queries per user in the selection", "l0", limit, "uniform sample by a secret hash"),
+            Bound("distinct queries per user in the selection", "l0", limit, "sample by a secret hash"),
             Bound("a user's weights in each round", "l2", 1, "1/√n on each of her n live queries, rounded down"),
             Bound("a user's released queries in the recount", "l2", 1, "scaled down together, none dropped"),
             Bound("a user's released queries in the kept total", "l1", self.stage.recount.most, "clipped"),
