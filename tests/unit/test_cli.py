@@ -14,7 +14,18 @@ from tests.conftest import RELEASE, Hubbub, document
 
 from hubbub.ledger import Ledger
 
-COMMANDS = [["demo"], ["synth"], ["inspect"], ["estimate"], ["release"], ["card"], ["audit"], ["ledger", "show"], ["ledger", "cap"], ["ledger", "export"]]
+COMMANDS = [
+    ["demo"],
+    ["synth"],
+    ["inspect"],
+    ["estimate"],
+    ["release"],
+    ["card"],
+    ["audit"],
+    ["ledger", "show"],
+    ["ledger", "cap"],
+    ["ledger", "export"],
+]
 HEAVY = ("duckdb", "pyarrow", "scipy", "dp_accounting", "numpy", "pydantic")
 
 
