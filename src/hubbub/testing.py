@@ -185,7 +185,7 @@ def kept_by_hand(events: Iterable[Event], keys: Keys, limit: int, how: str) -> l
 
 
 def _shuffle(user: str, key: Sequence[str]) -> str:
-    text = SECRET.hex()[:16] + "\x1f".join([user, *key])
+    text = SECRET.hex() + "\x1f".join([user, *key])
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 

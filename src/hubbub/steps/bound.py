@@ -29,7 +29,7 @@ def hashed(keys: Keys, secret: bytes) -> str:
     if len(secret) < 16:
         raise OurBug("the capping secret is too short")
     parts = ", '\x1f', ".join(["uid", *keys.columns])
-    return f"md5(concat('{secret.hex()[:16]}', {parts}))"
+    return f"md5(concat('{secret.hex()}', {parts}))"
 
 
 def first_events(keys: Keys, limit: int, log: str = "log") -> str:
