@@ -1,0 +1,21 @@
+"""What a release is still worth: the papers' tasks, one a file; the registry the command and the docs read."""
+
+from __future__ import annotations
+
+from hubbub.errors import ParameterError
+from hubbub.tasks.base import NotEvaluable, Scores, Setup, Task, Truth
+from hubbub.tasks.evidence import Evidence
+
+__all__ = ["Evidence", "NotEvaluable", "Scores", "Setup", "Task", "Truth", "build", "tasks"]
+
+
+def tasks() -> dict[str, type[Task]]:
+    """Every task by its name."""
+    return dict(sorted(Task.registry.items()))
+
+
+def build(name: str) -> Task:
+    """A task by its name."""
+    if name not in Task.registry:
+        raise ParameterError("There is no such task.", given=name, allowed=", ".join(tasks()))
+    return Task.registry[name]()

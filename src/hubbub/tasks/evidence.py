@@ -1,0 +1,223 @@
+"""What a task may look at: a log, or a release, as the same tables.
+
+    queries      query, n                      transitions  query, next_query, n
+    clicks       query, url, n                 sessions     queries LIST<VARCHAR>, n
+    keywords     keyword, n
+
+`n` counts distinct users or occurrences, whichever the release counts: the original is counted the same way. Rows are
+sorted by `n`, largest first, then by key. A noisy value below zero counts as zero. Where a release publishes keys
+without numbers every key has n = 1, and `keys_only` says so. A release that holds a `log.parquet` is counted like a
+log for every table that it does not publish.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from hubbub.errors import InputError
+from hubbub.steps.keys import CLICKS, KEYWORDS, QUERIES, TRANSITIONS, Keys
+from hubbub.steps.sessions import GAP, SEPARATOR, sessions
+
+if TYPE_CHECKING:
+    from hubbub.log import SearchLog
+    from hubbub.release import Release
+
+TABLES: dict[str, tuple[str, ...]] = {
+    "queries": ("query",),
+    "clicks": ("query", "url"),
+    "transitions": ("query", "next_query"),
+    "sessions": ("queries",),
+    "keywords": ("keyword",),
+}
+"""The tables and the columns of their keys."""
+COUNTED: dict[str, Keys] = {keys.name: keys for keys in (QUERIES, CLICKS, TRANSITIONS, KEYWORDS)}
+VALUES = ("users", "count")
+
+
+class Evidence:
+    """A log, or the tables of a release, as the same tables; close it after use."""
+
+    def __init__(
+        self,
+        counts: str,
+        read: Callable[[str], pa.Table | None],
+        log: SearchLog | None = None,
+        opened: ExitStack | None = None,
+        bare: frozenset[str] = frozenset(),
+    ) -> None:
+        self.counts = counts
+        """What `n` counts: "users" (distinct users) or "count" (occurrences)."""
+        self._read, self._log, self._opened, self._bare = read, log, opened or ExitStack(), bare
+        self._seen: dict[str, pa.Table | None] = {}
+
+    @classmethod
+    def of_log(cls, log: SearchLog, counts: str = "users") -> Evidence:
+        """A raw log, counted exactly. The caller keeps it open, and closes it."""
+        return cls(counts, lambda name: _counted(log, name, counts), log)
+
+    @classmethod
+    def of_tables(cls, tables: Mapping[str, pa.Table], counts: str = "users") -> Evidence:
+        """Tables with the columns of a release, or with `n` as their number."""
+        found = {name: _plain(name, table) for name, table in tables.items()}
+        bare = frozenset(name for name, table in tables.items() if _value(table) is None)
+        return cls(counts, found.get, bare=bare)
+
+    @classmethod
+    def of_release(cls, release: str | Path | Release, *, memory: str = "2GB", threads: int | None = None) -> Evidence:
+        """The public folder of a release."""
+        from hubbub.release import Release
+
+        public = (release if isinstance(release, Release) else Release(release)).public
+        files = {name: public / f"{name}.parquet" for name in TABLES if (public / f"{name}.parquet").is_file()}
+        whole = public / "log.parquet"
+        columns = {name: pq.read_schema(path).names for name, path in files.items()}
+        counts = next((value for value in VALUES for names in columns.values() if value in names), "count")
+        with ExitStack() as stack:
+            log = stack.enter_context(_open(whole, memory, threads)) if whole.is_file() else None
+
+            def read(name: str) -> pa.Table | None:
+                if name in files:
+                    return _plain(name, pq.read_table(files[name]))
+                return None if log is None else _counted(log, name, counts)
+
+            bare = frozenset(name for name, path in files.items() if _value(pq.read_table(path)) is None)
+            return cls(counts, read, log, stack.pop_all(), bare)
+
+    @property
+    def log(self) -> SearchLog | None:
+        """The raw log, or a release's `log.parquet` as a log; None where there are tables only."""
+        return self._log
+
+    def table(self, name: str) -> pa.Table | None:
+        """One table, most frequent first, then by key; None where the release, or the log, does not have it."""
+        if name not in self._seen:
+            self._seen[name] = self._read(name)
+        return self._seen[name]
+
+    def keys_only(self, name: str) -> bool:
+        """Whether the table was published without numbers."""
+        return name in self._bare
+
+    def close(self) -> None:
+        """Let go of what was opened here, and of the tables."""
+        self._seen.clear()
+        self._opened.close()
+
+    def __enter__(self) -> Evidence:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+# ------------------------------------------------------------------ tables of a release
+
+
+def _value(table: pa.Table) -> str | None:
+    """The column of numbers; None where there are keys only."""
+    name = next((name for name in ("n", *VALUES) if name in table.column_names), None)
+    empty = name is None or (table.num_rows and table.column(name).null_count == table.num_rows)
+    return None if empty else name
+
+
+def _plain(name: str, table: pa.Table) -> pa.Table:
+    """The key's columns and n >= 0, in the order of a table."""
+    keys = TABLES[name]
+    missing = [column for column in keys if column not in table.column_names]
+    if missing:
+        raise InputError(
+            f"The table {name} of this release lacks a column.",
+            given=", ".join(table.column_names),
+            allowed=", ".join(keys) + " and users or count",
+        )
+    value = _value(table)
+    if value is None:
+        n = pa.array(np.ones(table.num_rows, np.int64))
+    else:
+        n = pc.max_element_wise(pc.fill_null(table.column(value).cast(pa.int64()), 0), 0)
+    found = table.select(list(keys)).append_column("n", n)
+    if name != "sessions":
+        return found.sort_by([("n", "descending"), *((key, "ascending") for key in keys)]).combine_chunks()
+    text = pc.binary_join(found.column("queries").combine_chunks(), SEPARATOR)
+    order = pc.sort_indices(pa.table({"n": n, "key": text}), [("n", "descending"), ("key", "ascending")])
+    return found.take(order).combine_chunks()
+
+
+def _open(path: Path, memory: str, threads: int | None) -> SearchLog:
+    """A release's log, as it is: it was cleaned before it was released."""
+    from hubbub.engines.duckdb import DuckDB
+    from hubbub.folder import hold, sweep
+    from hubbub.ingest import SCHEMA, Ingested
+    from hubbub.log import WORK, SearchLog
+
+    names = pq.read_schema(path).names
+    if set(SCHEMA.names) - set(names):
+        raise InputError("The log of this release lacks a column.", given=", ".join(names), allowed=str(SCHEMA.names))
+    rows = pq.read_metadata(path).num_rows
+    parent = Path(tempfile.gettempdir())
+    sweep(parent, WORK)
+    held = hold(parent, WORK)
+    ingested = Ingested(path, path, rows, rows, 0, {}, "table", {name: name for name in SCHEMA.names})
+    return SearchLog(DuckDB(held.path, memory=memory, threads=threads), ingested, held.path, _held=held)
+
+
+# ------------------------------------------------------------------ tables of a log
+
+
+def _counted(log: SearchLog, name: str, counts: str) -> pa.Table | None:
+    """Exact counts of a log, in the order of a table; None where the log has no such events."""
+    if name == "sessions":
+        return _sessions(log, counts)
+    keys = COUNTED[name]
+    try:
+        keys.ready(log)
+    except InputError:  # without times there are no transitions
+        return None
+    rows = keys.distinct() if counts == "users" else keys.occurrences()
+    counted = f"SELECT {keys.list()}, count(*) AS n FROM ({rows}) AS held GROUP BY {keys.list()}"
+    found = log.engine.fetch(f"{counted} ORDER BY n DESC, {keys.list()}")
+    return None if name in ("clicks", "transitions") and not found.num_rows else found
+
+
+def _sessions(log: SearchLog, counts: str) -> pa.Table | None:
+    """Every session as the list of its queries, in the user's order; a query asked again at once stands once."""
+    rows = log.engine.fetch(
+        f"SELECT query, CASE WHEN session = 1 AND before IS NULL THEN 1 ELSE 0 END AS fresh_user, "
+        f"CASE WHEN before IS NULL THEN 1 ELSE 0 END AS fresh FROM ("
+        f'SELECT uid, "time", query, session, lag(query) OVER (PARTITION BY uid, session ORDER BY "time", query) '
+        f"AS before FROM ({sessions(GAP)}) AS cut) AS ordered WHERE before IS NULL OR before <> query "
+        f'ORDER BY uid, "time", query'
+    )
+    if not rows.num_rows:
+        return None
+    coded = rows.column("query").combine_chunks().dictionary_encode()
+    ids = coded.indices.to_numpy().astype(np.int32)
+    starts = np.flatnonzero(rows.column("fresh").to_numpy())
+    users = np.cumsum(rows.column("fresh_user").to_numpy())[starts]
+    offsets = np.append(starts, ids.size)
+    # The ids of a session, side by side as bytes, are its key: whole sessions compare exactly, and at once.
+    packed = pa.LargeBinaryArray.from_buffers(
+        pa.large_binary(), starts.size, [None, pa.py_buffer(offsets.astype(np.int64) * 4), pa.py_buffer(ids)]
+    )
+    kinds = packed.dictionary_encode()
+    kind = kinds.indices.to_numpy().astype(np.int64)
+    first = np.full(len(kinds.dictionary), starts.size, np.int64)
+    np.minimum.at(first, kind, np.arange(starts.size))
+    if counts == "users":
+        kind = np.unique(kind * (int(users[-1]) + 1) + users) // (int(users[-1]) + 1)
+    n = np.bincount(kind, minlength=first.size)
+    lengths = np.diff(offsets)[first]
+    bounds = np.concatenate([[0], np.cumsum(lengths)])
+    at = np.repeat(starts[first] - bounds[:-1], lengths) + np.arange(bounds[-1])
+    queries = pa.ListArray.from_arrays(pa.array(bounds, pa.int32()), coded.dictionary.take(pa.array(ids[at])))
+    return _plain("sessions", pa.table({"queries": queries, "n": n}))
