@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import hubbub
@@ -37,11 +38,13 @@ from hubbub.mechanisms.base import Mechanism, Tables
 from hubbub.noise import SecureNoise, SeededNoise, discrete_laplace
 from hubbub.report.page import Shown, render, write_pages
 from hubbub.steps.count import names
+from hubbub.steps.sessions import SEPARATOR
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
     from hubbub.steps.count import Counts
+    from hubbub.steps.keys import Keys
 
 DO_NOT_PUBLISH = """NOT PRIVATE. DO NOT PUBLISH.
 
@@ -290,7 +293,7 @@ def _write_public(
     for table in plan.mechanism.tables:
         rows = sort_rows(named_rows(log, plan.mechanism, table, counts[table], tables))
         path = folder / f"{table}.parquet"
-        pq.write_table(rows, path, compression="zstd")
+        pq.write_table(as_lists(rows, plan.mechanism.offers[table]), path, compression="zstd")
         written[path.name] = Written(sha256_of(path), rows.num_rows)
     facts = replace(plan.facts(booked, log.ingested.columns["user"]), files=written)
     for page in write_pages(folder, build_card(plan.mechanism, facts)):
@@ -316,6 +319,15 @@ def sort_rows(rows: pa.Table) -> pa.Table:
     """By noisy value, then by key: never by input order."""
     value, keys = rows.column_names[-2], rows.column_names[:-2]
     return rows.sort_by([(value, "descending"), *((key, "ascending") for key in keys)]).combine_chunks()
+
+
+def as_lists(rows: pa.Table, keys: Keys) -> pa.Table:
+    """Sequences of queries as lists, other keys as they are."""
+    if not keys.sequence:
+        return rows
+    name = keys.columns[0]
+    lists = pc.split_pattern(rows.column(name), SEPARATOR)
+    return rows.set_column(rows.column_names.index(name), name, lists)
 
 
 def _write_owner_only(folder: Path, log: SearchLog, plan: Plan) -> None:

@@ -47,6 +47,7 @@ class Shape:
 def held(log: SearchLog, keys: Keys) -> str:
     """The engine's table of every key with its users and events, unbounded."""
     name, columns = f"shape_{keys.name}", keys.list()
+    keys.ready(log)
     each = f"SELECT uid, {columns}, count(*) AS n FROM ({keys.occurrences()}) AS events GROUP BY uid, {columns}"
     log.engine.save(
         name,

@@ -31,6 +31,7 @@ class Counts:
 
 def count(log: SearchLog, keys: Keys, bounded: str) -> Counts:
     """How many bounded rows each key has: users for distinct keys, events for occurrences."""
+    keys.ready(log)
     table = f"counted_{keys.name}"
     counted = f"SELECT {keys.list()}, count(*) AS n FROM ({bounded}) AS bounded GROUP BY {keys.list()}"
     log.engine.number(table, counted, log.order(keys.columns), "kid")
@@ -43,6 +44,7 @@ def count_listed(log: SearchLog, keys: Keys, bounded: str, listed: str, parents:
 
     `listed` names a table with the key's columns; the parent's key is the first of them.
     """
+    keys.ready(log)
     parent = keys.columns[0]
     table = f"listed_{keys.name}"
     on = " AND ".join(f"list.{column} = held.{column}" for column in keys.columns)

@@ -59,6 +59,7 @@ class EnginePools:
 
     def __init__(self, log: SearchLog, keys: Keys, limit: int, bits: int, secret: bytes) -> None:
         self.log, self.kind, self.bits = log, keys, bits
+        keys.ready(log)
         engine, name, columns = log.engine, keys.name, keys.list()
         self.held, self.keys, self._live = f"held_{name}", f"pooled_{name}", f"pool_{name}"
         self._amounts, self._degrees = f"amounts_{name}", f"degrees_{name}"

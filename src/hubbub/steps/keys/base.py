@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hubbub.log import SearchLog
 
 
 @dataclass(frozen=True)
@@ -16,6 +21,15 @@ class Keys:
     """The total order of one user's events, never across users."""
     repeats: bool = False
     """Whether one event may stand in several rows (a search with several clicks)."""
+    sequence: bool = False
+    """Whether the key is a sequence of queries joined by `sessions.SEPARATOR`, published as a list."""
+    prepare: Callable[[SearchLog], None] | None = None
+    """Makes what `events` reads besides the log, or refuses a log that has no such events."""
+
+    def ready(self, log: SearchLog) -> None:
+        """Prepare a log for these keys; called by whatever counts them."""
+        if self.prepare is not None:
+            self.prepare(log)
 
     def list(self, table: str = "") -> str:
         """The key's columns as SQL, of one table if named."""
