@@ -15,6 +15,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from hubbub.audit.neighbours import holding
 from hubbub.audit.protocols import Pair, Subject, counting_steps, row
 from hubbub.audit.protocols import Row as AuditRow
 from hubbub.audit.tiny import Measured, measured, values_of
@@ -166,9 +167,8 @@ def threshold_law(subject: Subject) -> Iterable[AuditRow]:
             continue
         table = step.name
         worst, at = 0.0, 0
-        url = "u" if table == "clicks" else None
         for n in range(max(1, step.threshold - 2), step.threshold + 2):
-            log = measured(subject, [(f"user{i}", 1, "key", url) for i in range(n)])
+            log = measured(subject, holding(table, n))
             law, _ = distribution(subject, log)
             released = math.fsum(mass for outcome, mass in law.items() if any(r[0] == table for r in outcome))
             expected = step.chance(n)

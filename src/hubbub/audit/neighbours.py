@@ -19,6 +19,14 @@ def one_user(queries: Iterable[tuple[str, str | None]], repeats: int = 1) -> tup
     return tuple(("victim", 1000 + t, q, url) for t, (q, url) in enumerate(events))
 
 
+def holding(table: str, n: int) -> tuple[Event, ...]:
+    """n users who each hold one and the same key of a table."""
+    searches: tuple[tuple[str, str | None], ...] = (("key", "u" if table == "clicks" else None),)
+    if table in ("sessions", "transitions"):
+        searches = ("key", None), ("next", None)
+    return tuple((f"user{i}", t, query, url) for i in range(n) for t, (query, url) in enumerate(searches))
+
+
 def threshold_pairs(mechanism: Mechanism) -> Iterable[Pair]:
     """Worst cases for a threshold mechanism with these bounds; small enough to enumerate where marked."""
     thresholds = mechanism.thresholds()
