@@ -12,6 +12,7 @@ The map, in the order the data flows:
     synth       a made-up log with the truth about it; inspect and estimate look before a release
     release     runs one mechanism once, top to bottom; folder writes it whole or not at all
     card        the privacy card: made, checked again, turned into a registry entry
+    tasks       what a release is still worth: the papers' uses of a log, scored for its owner
     report      the pages people read
     audit       tries to refute the guarantees of the installed code
     testing     contracts that others can run on their own readers, mechanisms and engines
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from hubbub.log import Period, SearchLog, read_log
     from hubbub.mechanisms import Crowd, Korolova
     from hubbub.release import Release, release
+    from hubbub.tasks.run import evaluate
 
 __version__ = "0.1.0"
 
@@ -41,6 +43,7 @@ _HOMES = {
     "SearchLog": "hubbub.log",
     "Unit": "hubbub.guarantee",
     "audit": "hubbub.audit",
+    "evaluate": "hubbub.tasks.run",
     "read_log": "hubbub.log",
     "release": "hubbub.release",
 }
@@ -56,6 +59,7 @@ __all__ = [
     "SearchLog",
     "Unit",
     "audit",
+    "evaluate",
     "read_log",
     "release",
 ]

@@ -15,6 +15,7 @@ from hubbub.cli.audit import audit
 from hubbub.cli.card import card
 from hubbub.cli.demo import demo
 from hubbub.cli.estimate import estimate
+from hubbub.cli.evaluate import evaluate
 from hubbub.cli.inspect import inspect
 from hubbub.cli.ledger import ledger
 from hubbub.cli.release import release
@@ -34,6 +35,7 @@ app.command()(synth)
 app.command()(inspect)
 app.command()(estimate)
 app.command()(release)
+app.command()(evaluate)
 app.command()(card)
 app.add_typer(ledger, name="ledger")
 app.command()(audit)

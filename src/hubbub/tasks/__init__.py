@@ -4,9 +4,26 @@ from __future__ import annotations
 
 from hubbub.errors import ParameterError
 from hubbub.tasks.base import NotEvaluable, Scores, Setup, Task, Truth
+from hubbub.tasks.counts import Counts
 from hubbub.tasks.evidence import Evidence
+from hubbub.tasks.fears import Fears
+from hubbub.tasks.frequent_pairs import FrequentPairs
+from hubbub.tasks.index_caching import IndexCaching
 
-__all__ = ["Evidence", "NotEvaluable", "Scores", "Setup", "Task", "Truth", "build", "tasks"]
+__all__ = [
+    "Counts",
+    "Evidence",
+    "Fears",
+    "FrequentPairs",
+    "IndexCaching",
+    "NotEvaluable",
+    "Scores",
+    "Setup",
+    "Task",
+    "Truth",
+    "build",
+    "tasks",
+]
 
 
 def tasks() -> dict[str, type[Task]]:

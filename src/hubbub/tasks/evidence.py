@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -42,6 +43,7 @@ TABLES: dict[str, tuple[str, ...]] = {
 """The tables and the columns of their keys."""
 COUNTED: dict[str, Keys] = {keys.name: keys for keys in (QUERIES, CLICKS, TRANSITIONS, KEYWORDS)}
 VALUES = ("users", "count")
+Integers = npt.NDArray[np.int64]
 
 
 class Evidence:
@@ -120,6 +122,27 @@ class Evidence:
         self.close()
 
 
+def find(rows: pa.Table, among: pa.Table) -> Integers:
+    """Where each row's key stands in another table of the same kind; -1 where it does not."""
+    at = pc.index_in(keys(rows), value_set=keys(among).combine_chunks())
+    found: Integers = pc.fill_null(at, -1).to_numpy().astype(np.int64)
+    return found
+
+
+def keys(rows: pa.Table) -> pa.ChunkedArray:
+    """A key as one text; nothing else may stand between its parts."""
+    columns = [rows.column(name) for name in rows.column_names if name != "n"]
+    if columns[0].type in (pa.list_(pa.string()), pa.large_list(pa.string())):
+        return pc.binary_join(columns[0], SEPARATOR)
+    return columns[0] if len(columns) == 1 else pc.binary_join_element_wise(*columns, SEPARATOR)
+
+
+def numbers(rows: pa.Table) -> Integers:
+    """The column n as an array."""
+    n: Integers = rows.column("n").to_numpy()
+    return n
+
+
 # ------------------------------------------------------------------ tables of a release
 
 
@@ -132,24 +155,24 @@ def _value(table: pa.Table) -> str | None:
 
 def _plain(name: str, table: pa.Table) -> pa.Table:
     """The key's columns and n >= 0, in the order of a table."""
-    keys = TABLES[name]
-    missing = [column for column in keys if column not in table.column_names]
+    columns = TABLES[name]
+    missing = [column for column in columns if column not in table.column_names]
     if missing:
         raise InputError(
             f"The table {name} of this release lacks a column.",
             given=", ".join(table.column_names),
-            allowed=", ".join(keys) + " and users or count",
+            allowed=", ".join(columns) + " and users or count",
         )
     value = _value(table)
     if value is None:
         n = pa.array(np.ones(table.num_rows, np.int64))
     else:
         n = pc.max_element_wise(pc.fill_null(table.column(value).cast(pa.int64()), 0), 0)
-    found = table.select(list(keys)).append_column("n", n)
+    found = table.select(list(columns)).append_column("n", n)
     if name != "sessions":
-        return found.sort_by([("n", "descending"), *((key, "ascending") for key in keys)]).combine_chunks()
-    text = pc.binary_join(found.column("queries").combine_chunks(), SEPARATOR)
-    order = pc.sort_indices(pa.table({"n": n, "key": text}), [("n", "descending"), ("key", "ascending")])
+        return found.sort_by([("n", "descending"), *((key, "ascending") for key in columns)]).combine_chunks()
+    by = pa.table({"n": found.column("n"), "key": keys(found)})
+    order = pc.sort_indices(by, [("n", "descending"), ("key", "ascending")])
     return found.take(order).combine_chunks()
 
 
@@ -178,14 +201,14 @@ def _counted(log: SearchLog, name: str, counts: str) -> pa.Table | None:
     """Exact counts of a log, in the order of a table; None where the log has no such events."""
     if name == "sessions":
         return _sessions(log, counts)
-    keys = COUNTED[name]
+    kind = COUNTED[name]
     try:
-        keys.ready(log)
+        kind.ready(log)
     except InputError:  # without times there are no transitions
         return None
-    rows = keys.distinct() if counts == "users" else keys.occurrences()
-    counted = f"SELECT {keys.list()}, count(*) AS n FROM ({rows}) AS held GROUP BY {keys.list()}"
-    found = log.engine.fetch(f"{counted} ORDER BY n DESC, {keys.list()}")
+    rows = kind.distinct() if counts == "users" else kind.occurrences()
+    counted = f"SELECT {kind.list()}, count(*) AS n FROM ({rows}) AS held GROUP BY {kind.list()}"
+    found = log.engine.fetch(f"{counted} ORDER BY n DESC, {kind.list()}")
     return None if name in ("clicks", "transitions") and not found.num_rows else found
 
 
@@ -209,9 +232,9 @@ def _sessions(log: SearchLog, counts: str) -> pa.Table | None:
     packed = pa.LargeBinaryArray.from_buffers(
         pa.large_binary(), starts.size, [None, pa.py_buffer(offsets.astype(np.int64) * 4), pa.py_buffer(ids)]
     )
-    kinds = packed.dictionary_encode()
-    kind = kinds.indices.to_numpy().astype(np.int64)
-    first = np.full(len(kinds.dictionary), starts.size, np.int64)
+    coded_sessions = packed.dictionary_encode()
+    kind = coded_sessions.indices.to_numpy().astype(np.int64)
+    first = np.full(len(coded_sessions.dictionary), starts.size, np.int64)
     np.minimum.at(first, kind, np.arange(starts.size))
     if counts == "users":
         kind = np.unique(kind * (int(users[-1]) + 1) + users) // (int(users[-1]) + 1)
