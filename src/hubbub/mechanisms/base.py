@@ -124,8 +124,8 @@ class Mechanism(ABC):
     name: ClassVar[str]
     paper: ClassVar[str]
     about: ClassVar[str]
-    offers: ClassVar[dict[str, Keys]]
-    """The tables it can release, and the keys they hold."""
+    offers: dict[str, Keys]
+    """The tables it can release, and the keys they hold; its own where the keys depend on its parameters."""
     default_tables: ClassVar[tuple[str, ...]]
     variants: ClassVar[tuple[str, ...]] = ("strict", "published")
     parameters: ClassVar[tuple[Parameter, ...]]
