@@ -1,7 +1,8 @@
-"""Contracts that every reader, mechanism and engine must pass; run them on your own.
+"""Contracts that every reader, mechanism, task and engine must pass; run them on your own.
 
     check_reader("aol", sample, total=…, first=…, ninth=…, last=…)
     check_mechanism(hubbub.Korolova(epsilon=1, delta=1e-6))
+    check_task(hubbub.tasks.Counts())
     check_engine(lambda work: DuckDB(work))
 
 Each raises AssertionError with what does not hold. The counts are compared with a second
@@ -36,6 +37,9 @@ from hubbub.noise import SeededNoise
 from hubbub.steps import bound
 from hubbub.steps.count import count
 from hubbub.steps.keys import CLICKS, QUERIES, Keys
+from hubbub.tasks import Evidence, Task, Truth
+from hubbub.tasks.evidence import EMPTY, TABLES
+from hubbub.tasks.run import NOT_EVALUABLE, score
 
 Record = Mapping[str, object]
 
@@ -132,6 +136,43 @@ def _released(subject: Subject) -> dict[str, list[tuple[int, float | None]]]:
     for released in tables.values():
         assert released.noise_sd is None or np.all(np.asarray(released.noise_sd) > 0)
     return {t: list(zip(r.ids.tolist(), values_of(r), strict=True)) for t, r in tables.items()}
+
+
+def check_task(task: Task, users: int = 200) -> None:
+    """A task's promises on a made-up log: the log as its own release loses nothing, an empty release is no crash."""
+    from hubbub.log import read_log
+    from hubbub.synth.run import synthesise
+
+    assert task.name and task.about and task.paper and task.reads, "a task states its name, what it is about and reads"
+    assert set(task.reads) <= set(TABLES), f"it reads tables that nobody has: {task.reads}"
+    with tempfile.TemporaryDirectory() as folder:
+        path, truth = Path(folder) / "log.parquet", Path(folder) / "truth"
+        synthesise(users, path, truth=truth)
+        with read_log(path) as log:
+            for counts in ("users", "count"):
+                whole = Evidence.of_log(log, counts)
+                found, again = (score(task, whole, whole, Truth(truth)) for _ in range(2))
+                assert found == again, "the same evidence, other scores"
+                _check_scores(found[0])
+                for metric, pair in found[0].items():
+                    if metric != NOT_EVALUABLE:
+                        same = pair["original"] == pair["release"] or abs(pair["original"] - pair["release"]) < 1e-9
+                        assert same, f"{metric}: the log as its own release is {pair}"
+                for nothing in ({}, {name: EMPTY[name] for name in TABLES}):
+                    _check_scores(score(task, whole, Evidence.of_tables(nothing, counts), Truth(truth))[0])
+                _check_scores(score(task, whole, whole)[0])
+
+
+def _check_scores(scores: Mapping[str, Any]) -> None:
+    """Two numbers a metric, or a reason; all of it JSON."""
+    assert scores, "neither scores nor a reason"
+    json.dumps(scores, allow_nan=False)
+    for metric, pair in scores.items():
+        if metric == NOT_EVALUABLE:
+            assert isinstance(pair, str) and pair and len(scores) == 1, "a reason comes alone"
+        else:
+            assert set(pair) == {"original", "release"}, f"{metric} has {set(pair)}"
+            assert all(type(x) in (int, float, type(None)) for x in pair.values()), f"{metric} is {pair}"
 
 
 def check_engine(make: Callable[[Path], Engine]) -> None:

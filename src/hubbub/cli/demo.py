@@ -1,4 +1,4 @@
-"""`hubbub demo`: make up a log, look at it, estimate, release it, and show where everything is."""
+"""`hubbub demo`: make up a log, look at it, estimate, release it, score it, and show where everything is."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from hubbub.cli.estimate import estimate
+from hubbub.cli.evaluate import evaluate
 from hubbub.cli.inspect import inspect
 from hubbub.cli.release import release
 from hubbub.cli.shared import Json, Quiet, Terminal, Verbose, command
@@ -22,7 +23,7 @@ def demo(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Make up a log, release it privately, and say what to open.
+    """Make up a log, release it privately, score it, and say what to open.
 
     Example: hubbub demo --out demo
     """
@@ -59,11 +60,14 @@ def demo(
         **budget,
         **book,
     )
+    terminal.say("\n5. What it is still worth, on two of the papers' tasks (hubbub evaluate).")
+    scored = {"task": ["counts", "index-caching"], "truth": str(folder / f"truth-{users}")}
+    evaluate(release=str(made), log=str(log), format="aol", quiet=hush, **scored, **book)
     terminal.say("\nWhere everything is")
     terminal.say(f"  {log}  the log that went in, with the truth about it in {folder / f'truth-{users}'}")
     terminal.say(f"  {made}/public/index.html  what may be published: open this first")
     terminal.say(f"  {made}/public/card.json  the claim; check it with: hubbub card {made} --check")
-    terminal.say(f"  {made}/owner-only/  what only the owner may see")
+    terminal.say(f"  {made}/owner-only/  what only the owner may see, the scores among it")
     terminal.say(f"  {ledger}  the budget book; see it with: hubbub ledger show --ledger {ledger}")
 
 

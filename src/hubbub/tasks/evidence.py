@@ -41,6 +41,12 @@ TABLES: dict[str, tuple[str, ...]] = {
     "keywords": ("keyword",),
 }
 """The tables and the columns of their keys."""
+TYPES = {"queries": pa.list_(pa.string())}
+EMPTY: dict[str, pa.Table] = {
+    name: pa.schema([*((c, TYPES.get(c, pa.string())) for c in columns), ("n", pa.int64())]).empty_table()
+    for name, columns in TABLES.items()
+}
+"""The tables without a row."""
 COUNTED: dict[str, Keys] = {keys.name: keys for keys in (QUERIES, CLICKS, TRANSITIONS, KEYWORDS)}
 VALUES = ("users", "count")
 Integers = npt.NDArray[np.int64]

@@ -61,11 +61,8 @@ class FrequentPairs(Task, register=True):
         scores["diff_ratio_below_40%"] = {"original": 1.0, "release": below(ratios)}
         setup.details["diff_ratio"] = histogram(ratios)
         triplets = of_users(original, release, ours.filter(pa.array(frequent)), size, output)
-        scores["triplet_diff_ratio_below_40%"] = {
-            "original": 1.0,
-            "release": None if triplets is None else below(triplets),
-        }
         if triplets is not None:
+            scores["triplet_diff_ratio_below_40%"] = {"original": 1.0, "release": below(triplets)}
             setup.details["triplet_diff_ratio"] = histogram(triplets)
         return scores
 
