@@ -28,6 +28,7 @@ class Domain(StrEnum):
 
     OPEN = "unknown keys (learned from the data through the threshold)"
     CLOSED = "keys known without this step (a public list, or keys already released)"
+    SEEN = "keys that show because the log holds them (nothing limits what that tells)"
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class Step:
     domain: Domain
     proof: str
     noise: str = "discrete-laplace"
+    floor: int = 1
+    """Keys with a smaller exact count are dropped before the noise, so a new key enters with this count."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be accounted for."""
@@ -52,6 +55,8 @@ class Step:
             raise OurBug(f"step {self.name}: inconsistent scale or sensitivity")
         if self.domain is Domain.OPEN and self.threshold is None:
             raise OurBug(f"step {self.name}: an open domain without a threshold has no guarantee")
+        if self.floor < 1 or (self.floor > 1 and (self.linf > 1 or self.domain is Domain.CLOSED)):
+            raise OurBug(f"step {self.name}: no proof for this filter before the noise")
 
     @property
     def epsilon(self) -> Fraction:
@@ -61,12 +66,16 @@ class Step:
     @property
     def delta(self) -> Decimal:
         """δ under add-remove, rounded up: the chance that a key only this user holds is released."""
+        if self.domain is Domain.SEEN:
+            return Decimal(1)
         if self.domain is Domain.CLOSED or self.threshold is None:
             return Decimal(0)
-        return threshold_delta(self.scale, self.threshold, self.l0, self.l1, self.linf)
+        return threshold_delta(self.scale, self.threshold - (self.floor - 1), self.l0, self.l1, self.linf)
 
     def chance(self, count: int) -> float:
-        """P(a key with this count passes the threshold)."""
+        """P(a key with this count passes the filter and the threshold)."""
+        if count < self.floor:
+            return 0.0
         return 1.0 if self.threshold is None else float(release_probability(self.scale, self.threshold, count))
 
     @property
@@ -78,20 +87,21 @@ class Step:
 
     def record(self) -> dict[str, object]:
         """The step as the card prints it; `read_step` reads it back."""
+        filtered = f"exact count >= {self.floor}, then " if self.floor > 1 else ""
         return {
             "name": self.name,
             "mechanism": "laplace-threshold" if self.threshold is not None else "laplace",
             "noise": self.noise,
             "scale": str(self.scale),
             "threshold": self.threshold,
-            "keeps": "every key" if self.threshold is None else "noisy count >= threshold",
+            "keeps": "every key" if self.threshold is None else filtered + "noisy count >= threshold",
             "sensitivity": {"l0": self.l0, "l1": self.l1, "linf": self.linf},
             "epsilon": round_up(self.epsilon),
             "delta": round_up(self.delta),
             "domain": self.domain.value,
             "proof": self.proof,
             "composes": "sequential",
-            "law": None,
+            "law": {"floor": self.floor} if self.floor > 1 else None,
         }
 
 
@@ -100,6 +110,9 @@ def read_step(record: dict[str, object]) -> Step:
     sensitivity = record["sensitivity"]
     if not isinstance(sensitivity, dict):
         raise ValueError("sensitivity is not a table")
+    law = record["law"]
+    if not (law is None or (isinstance(law, dict) and law.keys() == {"floor"})):
+        raise ValueError(f"unknown law {law!r}")
     threshold = record["threshold"]
     return Step(
         name=str(record["name"]),
@@ -111,6 +124,7 @@ def read_step(record: dict[str, object]) -> Step:
         domain=Domain(str(record["domain"])),
         proof=str(record["proof"]),
         noise=str(record["noise"]),
+        floor=1 if law is None else int(law["floor"]),
     )
 
 

@@ -93,13 +93,15 @@ def _release(mechanism: Mechanism, facts: Facts) -> dict[str, object]:
 
 
 def _mechanism(mechanism: Mechanism, guarantee: Guarantee) -> dict[str, object]:
-    claimed, serp = mechanism.claimed(), mechanism.serp
+    claimed, serp, pool = mechanism.claimed(), mechanism.serp, mechanism.pool
+    lists = [] if serp is None else [{"use": "serp", "name": serp.name, "sha256": serp.sha256}]
+    lists += [] if pool is None else [pool.record()]
     return {
         "name": mechanism.name,
         "variant": mechanism.variant,
         "tables": list(mechanism.tables),
         "parameters": {k: str(v) for k, v in mechanism.settings.items()},
-        "public_lists": [] if serp is None else [{"use": "serp", "name": serp.name, "sha256": serp.sha256}],
+        "public_lists": lists,
         "private": guarantee.private,
         "stamp": None if guarantee.private else STAMP,
         "claimed": {
@@ -200,8 +202,20 @@ def _implementation(facts: Facts) -> dict[str, object]:
 
 
 def _also(mechanism: Mechanism, private: bool) -> list[dict[str, object]]:
-    if not private or mechanism.neighbours is Neighbours.ADD_REMOVE:
+    if not private:
         return []
+    also: list[dict[str, object]] = [
+        {
+            "definition": other.definition.value,
+            "epsilon": finite(other.epsilon),
+            "delta": other.delta,
+            "neighbouring": other.neighbours.value,
+            "how": how,
+        }
+        for other, how in mechanism.also()
+    ]
+    if mechanism.neighbours is Neighbours.ADD_REMOVE:
+        return also
     loss = mechanism.loss()
     return [
         {
@@ -210,7 +224,8 @@ def _also(mechanism: Mechanism, private: bool) -> list[dict[str, object]]:
             "delta": loss.delta,
             "neighbouring": Neighbours.ADD_REMOVE.value,
             "how": "the same steps, one user added or removed; what the ledger composes",
-        }
+        },
+        *also,
     ]
 
 
@@ -252,14 +267,16 @@ def _missing(mechanism: Mechanism) -> str:
 def _hazards(mechanism: Mechanism, facts: Facts) -> list[dict[str, str]]:
     delta, booked, users = mechanism.loss().delta, facts.booked, facts.users
     cap = "no cap set" if booked.cap is None else f"cap ε = {number(booked.cap[0])}, δ = {number(booked.cap[1])}"
-    open_keys = any(s.domain is Domain.OPEN for s in mechanism.steps())
+    domains = {s.domain for s in mechanism.steps()}
     answers = {
         "unit": "the account named in `unit`, never a row or a session",
         "contribution": "bounded per user before counting; see `bounding`",
         "repeat-release": f"the ledger adds up every release of population {booked.population}; {cap}",
         "tuning-on-data": "looks at the raw log are recorded; see `data_dependent_choices`",
-        "data-dependent keys": "keys appear only through a threshold whose δ is counted"
-        if open_keys
+        "data-dependent keys": "NOT LIMITED: some rows show because the log holds them"
+        if Domain.SEEN in domains
+        else "keys appear only through a threshold whose δ is counted"
+        if Domain.OPEN in domains
         else "public keys only",
         "boundary": "the rule is >= and δ counts the mass at the threshold",
         "floating-point": "integers",

@@ -102,12 +102,13 @@ def _alternatives(mechanism: Mechanism) -> Iterator[tuple[str, Mechanism]]:
         changes.append(("delta", 10 * Fraction(given["delta"])))
     for parameter in mechanism.parameters:
         value = mechanism.settings.get(parameter.name)
-        if parameter.kind == "integer" and isinstance(value, int) and value > 1:
+        if parameter.kind == "integer" and isinstance(value, int) and value > 1 and not parameter.fact:
             changes.append((parameter.name, value // 2))
     context = {"variant": mechanism.variant, "neighbours": mechanism.neighbours, "tables": mechanism.tables}
+    context |= {"serp": mechanism.serp, "pool": mechanism.pool}
     for name, value in changes:
         try:
-            other = type(mechanism)(**context, serp=mechanism.serp, **(given | {name: value}))  # type: ignore[arg-type]
+            other = type(mechanism)(**context, **(given | {name: value}))  # type: ignore[arg-type]
         except UserError:
             continue
         greek = {"epsilon": "ε", "delta": "δ"}.get(name, name)

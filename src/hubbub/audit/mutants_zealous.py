@@ -1,0 +1,92 @@
+"""Broken versions of zealous: what breaks any thresholded count, then the filter, and the choice of items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from hubbub.audit.mutants import COUNTS, Mutant, _like
+from hubbub.audit.protocols import Subject
+from hubbub.log import SearchLog
+from hubbub.mechanisms.base import Mechanism, Tables
+from hubbub.noise import NoiseSource
+from hubbub.noise.source import Integers
+from hubbub.steps import bound
+from hubbub.steps.count import Counts, count
+from hubbub.steps.keys import Keys
+
+Bounding = Callable[[SearchLog, Keys, int], str]
+
+
+def _moved_filter(by: int) -> Callable[[Mechanism], Subject]:
+    """The filter before the noise is off by one: −1 lets items in that the proof counts as new, +1 is `>` for `>=`."""
+
+    def make(mechanism: Mechanism) -> Subject:
+        frequent = mechanism.frequent  # type: ignore[attr-defined]
+
+        class Moved(type(mechanism)):  # type: ignore[misc]
+            @staticmethod
+            def frequent(n: Integers, tau: int) -> Integers:
+                moved: Integers = frequent(n, tau + by)
+                return moved
+
+        broken = object.__new__(Moved)
+        broken.__dict__.update(mechanism.__dict__)
+        return replace(Subject.of(mechanism), perturb=broken.perturb)
+
+    return make
+
+
+def _filter_after(mechanism: Mechanism) -> Subject:
+    """The filter sees noisy counts: every item is drawn for."""
+    loose = _like(mechanism, dict(mechanism.settings) | {"tau": 1})
+
+    def perturb(counts: Mapping[str, Counts], noise: NoiseSource) -> Tables:
+        return loose.perturb(counts, noise)
+
+    return replace(Subject.of(mechanism), perturb=perturb)
+
+
+def _bounded_by(rule: Bounding) -> Callable[[Mechanism], Subject]:
+    """Users are limited by another rule."""
+
+    def make(mechanism: Mechanism) -> Subject:
+        def measure(log: SearchLog, secret: bytes) -> dict[str, Counts]:
+            counts = {}
+            for table in mechanism.tables:
+                keys = mechanism.offers[table]
+                keys.ready(log)
+                counts[table] = count(log, keys, rule(log, keys, int(mechanism.settings["m"])))
+            return counts
+
+        return replace(Subject.of(mechanism), measure=measure)
+
+    return make
+
+
+def _most_popular(log: SearchLog, keys: Keys, m: int) -> str:
+    """Each user's m most popular items: what is kept of one user hangs on all others."""
+    on = " AND ".join(f"h.{column} = p.{column}" for column in keys.columns)
+    popular = f"SELECT {keys.list()}, count(*) AS users FROM ({keys.distinct()}) AS held GROUP BY {keys.list()}"
+    return (
+        f"SELECT uid, {keys.list()} FROM (SELECT h.uid AS uid, {_named(keys)}, row_number() OVER "
+        f"(PARTITION BY h.uid ORDER BY p.users DESC, {keys.list('h')}) AS ordinal "
+        f"FROM ({keys.distinct()}) AS h JOIN ({popular}) AS p ON {on}) AS ordered WHERE ordinal <= {m}"
+    )
+
+
+def _named(keys: Keys) -> str:
+    return ", ".join(f"h.{column} AS {column}" for column in keys.columns)
+
+
+GENERAL = ("bound not enforced", "repeats counted")
+ZEALOUS = (
+    *(mutant for mutant in COUNTS if mutant.name not in GENERAL),
+    Mutant("filter one lower", _moved_filter(-1)),
+    Mutant("> for >= in the filter", _moved_filter(+1)),
+    Mutant("filter on noisy counts", _filter_after),
+    Mutant("bound not enforced", _bounded_by(lambda log, keys, m: bound.first_keys(keys, 1000))),
+    Mutant("repeats counted", _bounded_by(lambda log, keys, m: bound.first_events(keys, m))),
+    Mutant("one item too many", _bounded_by(lambda log, keys, m: bound.first_keys(keys, m + 1))),
+    Mutant("most popular items kept", _bounded_by(_most_popular)),
+)

@@ -1,0 +1,300 @@
+"""Götz, Machanavajjhala, Wang, Xiao, Gehrke: Publishing Search Logs, a Comparative Study of Privacy Guarantees (2009).
+
+ZEALOUS: keep at most m distinct items of each user; drop items of fewer than τ users; add noise of scale λ to the other
+counts; publish those above τ′. Items are keywords, queries, clicks or query pairs (transitions).
+
+`published` states the paper's own guarantee, for replace neighbours: `analysis=probabilistic` (Theorem 2, whose proof
+needs a repair, and a declared upper bound U on users) or `indistinguishability` (Theorem 1, whose equation (3) is
+false as printed). `strict` needs no U: its δ is one user's alone. Both run the same law, and the same (ε, δ) is proven.
+The rule on integers is `>= T`; the paper's "> τ′" is T = ⌊τ′⌋ + 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from hubbub.account import SLACK, Domain, Step, round_up, smallest_threshold, total_delta
+from hubbub.errors import ParameterError
+from hubbub.guarantee import Claim, Definition, Guarantee, Neighbours, number
+from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Tables, Value
+from hubbub.mechanisms.korolova import SCALE, laplace_sd
+from hubbub.mechanisms.zealous import formulas
+from hubbub.steps import bound
+from hubbub.steps.keys import CLICKS, KEYWORDS, QUERIES, TRANSITIONS
+
+if TYPE_CHECKING:
+    from hubbub.log import SearchLog
+    from hubbub.noise import NoiseSource
+    from hubbub.steps.count import Counts
+
+PROOF = "docs/proofs/zealous.md"
+ANALYSES = PROBABILISTIC, INDISTINGUISHABILITY = "probabilistic", "indistinguishability"
+RAW = ("lambda", "tau_prime")
+NOTHING = "the theorem's δ reaches 1, which allows any output at all"
+
+
+class Zealous(Mechanism, register=True):
+    """Thresholded noisy counts of items that enough users hold."""
+
+    name = "zealous"
+    paper = "Götz et al. 2009"
+    about = "keywords, queries, clicks or query pairs of many users, with noisy counts"
+    offers = {"keywords": KEYWORDS, "queries": QUERIES, "clicks": CLICKS, "transitions": TRANSITIONS}  # noqa: RUF012
+    default_tables = ("queries",)
+    proof = PROOF
+    parameters = (
+        EPSILON,
+        DELTA,
+        Parameter("m", "integer", "distinct items kept of each user, in each table", default=1, low=1, high=10_000),
+        Parameter("lambda", "number", "noise scale λ", low=SCALE, high=1_000_000),
+        Parameter("tau", "integer", "items of fewer users are dropped before the noise", low=1, high=10**9),
+        Parameter("tau_prime", "number", "an item is released if its noisy count is above τ′", low=0, high=10**9),
+        Parameter("analysis", "choice", "Theorem 2 or 1 (published)", ANALYSES[0], choices=ANALYSES),
+        Parameter(
+            "U",
+            "integer",
+            "declared upper bound on the number of users (published, probabilistic)",
+            low=1,
+            high=10**12,
+            fact=True,
+        ),
+        Parameter("keep", "choice", "which of a user's items stay", "first", choices=("first", "random")),
+    )
+
+    def __init__(self, *, lambda_: object = None, **given: object) -> None:
+        if lambda_ is not None:
+            given["lambda"] = lambda_  # `lambda` is a keyword of Python
+        if given.get("variant") == "published" and given.get("neighbours") is None:
+            given["neighbours"] = Neighbours.REPLACE  # Definition 2: one user's history exchanged
+        super().__init__(**given)  # type: ignore[arg-type]
+
+    # ------------------------------------------------------------------ parameters
+
+    def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
+        """Raw λ and τ′ as given, or calibrated from (ε, δ), split equally over the tables; τ is free in both."""
+        if self.serp is not None:
+            raise ParameterError("zealous takes no result list: a click is an item of its own.", given="serp")
+        settings: dict[str, Value] = {"m": given.get("m", 1), "keep": given.get("keep", "first")}
+        settings |= self._analysis(given)
+        raw, privacy = ({name for name in names if name in given} for names in (RAW, ("epsilon", "delta")))
+        if raw and privacy:
+            raise ParameterError(
+                "Give either (epsilon, delta) or raw parameters, not both.",
+                given=", ".join(sorted(raw | privacy)),
+                allowed="epsilon and delta, or lambda and tau_prime; m and tau go with both",
+            )
+        if raw == set(RAW):
+            settings |= {"lambda": given["lambda"], "tau": given.get("tau", 1), "tau_prime": given["tau_prime"]}
+        elif privacy == {"epsilon", "delta"}:
+            tau = None if given.get("tau") is None else int(given["tau"])
+            settings |= self._calibrate(settings, Fraction(given["epsilon"]), Fraction(given["delta"]), tau)
+        else:
+            raise ParameterError(
+                "zealous needs a privacy budget, or all raw parameters.",
+                given=", ".join(sorted(raw | privacy)) or "nothing",
+                allowed="--epsilon and --delta together, or lambda and tau_prime together (tau is 1 unless set)",
+            )
+        if Fraction(settings["tau_prime"]) < Fraction(settings["tau"]):
+            raise ParameterError(
+                "The threshold τ′ is below the raw filter τ: whatever passes the filter would mostly be published.",
+                given=f"tau = {settings['tau']}, tau_prime = {number(float(settings['tau_prime']))}",
+                allowed="tau_prime from tau on",
+                next="raise tau_prime, or lower tau",
+            )
+        return settings
+
+    def _analysis(self, given: Mapping[str, Value]) -> dict[str, Value]:
+        """What the published variant claims, and the U that it needs for it."""
+        if self.variant == "strict":
+            for name in ("analysis", "U"):
+                if name in given:
+                    raise ParameterError(
+                        f"{name} belongs to the published variant: strict proves its δ without it.",
+                        given=f"{name}={given[name]}",
+                        next=f"leave {name} out, or add --variant published",
+                    )
+            return {}
+        if self.neighbours is not Neighbours.REPLACE:
+            raise ParameterError(
+                "The paper proves replace neighbours only, with the number of users fixed.",
+                given=self.neighbours.value,
+                allowed="replace",
+                next="use the strict variant for add-remove",
+            )
+        analysis = given.get("analysis", PROBABILISTIC)
+        if (analysis == PROBABILISTIC) != ("U" in given):
+            raise ParameterError(
+                "The δ of Theorem 2 grows with the number of users, so a declared upper bound U is needed for it; "
+                "nothing else uses U.",
+                given=f"analysis={analysis}, " + (f"U={given['U']}" if "U" in given else "no U"),
+                allowed="analysis=probabilistic with U, or analysis=indistinguishability without",
+                next="add --set U=N with a public upper bound, never the exact number of the log; or use strict",
+            )
+        return {"analysis": analysis} | ({"U": given["U"]} if "U" in given else {})
+
+    def _calibrate(
+        self, settings: Mapping[str, Value], epsilon: Fraction, delta: Fraction, tau: int | None
+    ) -> dict[str, Value]:
+        """λ from ε, τ′ from δ; every rounding goes towards privacy, and an integer τ′ keeps the paper's claim true."""
+        m, part, share = int(settings["m"]), epsilon / len(self.tables), delta / len(self.tables)
+        lam = (2 if self.neighbours is Neighbours.REPLACE else 1) * m / part  # (1), (4)
+        scale = next(p for p in self.parameters if p.name == "lambda")
+        try:
+            scale.parse(lam)
+        except ParameterError:
+            raise ParameterError(
+                "This epsilon needs a noise scale that cannot be drawn.",
+                given=f"epsilon = {number(float(epsilon))}, m = {m}: lambda = {number(float(lam))}",
+                allowed=f"lambda: {scale.range}",
+                next="raise epsilon or lower m if it is too large, the reverse if too small",
+            ) from None
+        if "U" in settings:
+            users = int(settings["U"])
+            tau = tau or formulas.best_tau(users, m, lam, share)
+            real = formulas.theorem2_tau_prime(users, m, lam, tau, share)  # (5)
+            tau_prime = max(tau, math.ceil(real * (1 + 1e-12)))
+        else:  # one user's own δ: each step of τ raises τ′ by one, so 1 is best
+            tau = tau or 1
+            if self.variant == "published":
+                first = math.ceil(formulas.corrected_tau_prime(m, lam, share) * (1 + 1e-12))  # (3), corrected
+            else:
+                first = smallest_threshold(lam, Decimal(share.numerator) / Decimal(share.denominator), m, m, 1) - 1
+            tau_prime = max(tau, first + tau - 1)
+        return {"lambda": lam, "tau": tau, "tau_prime": tau_prime}
+
+    @property
+    def _m(self) -> int:
+        return int(self.settings["m"])
+
+    @property
+    def _lambda(self) -> Fraction:
+        return Fraction(self.settings["lambda"])
+
+    @property
+    def _tau(self) -> int:
+        return int(self.settings["tau"])
+
+    @property
+    def _tau_prime(self) -> Fraction:
+        return Fraction(self.settings["tau_prime"])
+
+    @property
+    def _threshold(self) -> int:
+        return math.floor(self._tau_prime) + 1  # "> τ′" on integers
+
+    # ------------------------------------------------------------------ what is stated
+
+    def steps(self) -> tuple[Step, ...]:
+        """One noise for each table; a new item enters with τ users."""
+        m, lam, threshold, tau = self._m, self._lambda, self._threshold, self._tau
+        return tuple(Step(t, lam, threshold, m, m, 1, Domain.OPEN, PROOF, floor=tau) for t in self.tables)
+
+    def bounds(self) -> tuple[Bound, ...]:
+        """At most m distinct items of each table, by the user's own data."""
+        how = "the first by time" if self.settings["keep"] == "first" else "sample by a secret hash"
+        limits = []
+        for table in self.tables:
+            limits.append(Bound(f"distinct {table} per user", "l0", self._m, how))
+            limits.append(Bound(f"count per key per user ({table})", "linf", 1, "distinct"))
+        return tuple(limits)
+
+    def claimed(self) -> Claim:
+        """The paper's theorem for the parameters that run; strict is ours, and claims what is proven."""
+        if self.variant == "strict":
+            proven = self.proven().of_run(seeded=False)
+            why = "proven here; the paper claims nothing about this variant" if proven.private else proven.scope
+            return Claim(f"hubbub (strict variant of {self.paper})", proven.epsilon, proven.delta, True, why)
+        return self._theorem2() if self.settings["analysis"] == PROBABILISTIC else self._theorem1()
+
+    def _theorem2(self) -> Claim:
+        by, users, tables = f"{self.paper}, Theorem 2", int(self.settings["U"]), len(self.tables)
+        m, lam, tau, tau_prime = self._m, self._lambda, self._tau, self._tau_prime
+        if float(tau_prime - tau) < formulas.first_branch(lam) * (1 - 1e-12):
+            return Claim(by, None, None, True, "the first branch of (5) is not met, and the theorem claims nothing")
+        with localcontext(formulas.WIDE):
+            epsilon, delta = 2 * m / lam * tables, formulas.theorem2_delta(users, m, lam, tau, tau_prime) * tables
+            if delta >= 1:
+                return Claim(by, None, None, True, NOTHING)
+            found_epsilon, found_delta = self._probabilistic()
+            holds = found_epsilon <= epsilon and found_delta <= delta * (1 + SLACK)
+        why = "probabilistic differential privacy, with the exceptions of its proof repaired (at no cost in δ)"
+        if not holds:
+            why = "for real-valued noise only: on integers a fractional τ′ is easier to pass"
+        return Claim(by, round_up(epsilon), round_up(delta), holds, why)
+
+    def _theorem1(self) -> Claim:
+        by, tables = f"{self.paper}, Theorem 1", len(self.tables)
+        if self._tau != 1:
+            return Claim(by, None, None, True, "the theorem needs τ = 1, and claims nothing here")
+        epsilon = 2 * self._m / self._lambda  # the smallest that (1) allows
+        with localcontext(formulas.WIDE):
+            delta = formulas.theorem1_delta(self._m, epsilon, self._tau_prime) * tables
+            if delta >= 1:
+                return Claim(by, None, None, True, NOTHING)
+            holds = total_delta(self.steps()) <= delta * (1 + SLACK)
+        why = (
+            "(3) as printed is false: its exponent has m/ε' where the noise has scale λ; items of one user alone show "
+            f"with probability {number(self.loss().delta)}, and never without her"
+        )
+        return Claim(by, round_up(epsilon * tables), round_up(delta), holds, "" if holds else why)
+
+    def _probabilistic(self) -> tuple[Fraction, Decimal]:
+        """Theorem 2 repaired, for the integer law: exceptions unite and factors multiply over the tables."""
+        epsilon, delta = formulas.probabilistic(
+            int(self.settings["U"]), self._m, self._lambda, self._tau, self._threshold
+        )
+        with localcontext(formulas.WIDE):
+            return epsilon * len(self.tables), min(delta * len(self.tables), Decimal(1))
+
+    def also(self) -> tuple[tuple[Guarantee, str], ...]:
+        """With U declared: probabilistic differential privacy."""
+        if "U" not in self.settings:
+            return ()
+        epsilon, delta = (round_up(x) for x in self._probabilistic())
+        how = (
+            f"Theorem 2 with the exceptions of its proof repaired, if there are at most {self.settings['U']} users; "
+            "not closed under post-processing, so quote the headline instead"
+        )
+        return ((Guarantee(Definition.PROBABILISTIC, epsilon, delta, self.neighbours), how),)
+
+    # ------------------------------------------------------------------ what runs
+
+    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Counts]:
+        """Steps 1 and 2: at most m distinct items a user, chosen by her own data; users of each item."""
+        from hubbub.steps.count import count
+
+        counts: dict[str, Counts] = {}
+        for table in self.tables:
+            keys = self.offers[table]
+            first = self.settings["keep"] == "first"
+            kept = bound.first_keys(keys, self._m) if first else bound.random_keys(keys, self._m, secret)
+            counts[table] = count(log, keys, kept)
+        return counts
+
+    def perturb(self, counts: Mapping[str, Counts], noise: NoiseSource) -> Tables:
+        """Steps 3 to 6."""
+        released: Tables = {}
+        for table in self.tables:
+            n = counts[table].n
+            items = self.frequent(n, self._tau)  # step 3
+            noisy = n[items] + noise.laplace(table, self._lambda, items.size)  # step 4
+            passed = self.passes(noisy, self._threshold)  # step 5
+            released[table] = Released(items[passed], noisy[passed], laplace_sd(self._lambda))
+        return released
+
+    @staticmethod
+    def frequent(n: npt.NDArray[np.int64], tau: int) -> npt.NDArray[np.int64]:
+        """Which items have at least τ users. Exact, before the noise: inside the proof."""
+        return np.flatnonzero(n >= tau)
+
+    @staticmethod
+    def passes(noisy: npt.NDArray[np.int64], threshold: int) -> npt.NDArray[np.int64]:
+        """Which items reach the threshold. The rule is `>=`; δ counts the mass at the threshold."""
+        return np.flatnonzero(noisy >= threshold)
