@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from hubbub.audit.protocols import Event, Pair, Row, Subject, counting_steps, row
 from hubbub.audit.tiny import SECRET, measured, tiny_log
+from hubbub.noise import Exits
 from hubbub.noise.source import Integers
 from hubbub.release import named_rows
 
@@ -54,6 +55,18 @@ class NoNoise:
     def choose(self, step: str, population: int, size: int) -> Integers:
         """The first few."""
         return np.arange(size)
+
+    def absent(
+        self,
+        step: str,
+        count: int,
+        multiples: Sequence[int],
+        variance: int,
+        thresholds: Sequence[int],
+        drops: Sequence[int],
+    ) -> Exits:
+        """Noise of zero passes no threshold."""
+        return Exits(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
     def coins(self, step: str, chances: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
         """Heads where heads is certain."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
@@ -19,6 +19,7 @@ from hubbub.audit.neighbours import holding
 from hubbub.audit.protocols import Pair, Subject, counting_steps, row
 from hubbub.audit.protocols import Row as AuditRow
 from hubbub.audit.tiny import Measured, measured, values_of
+from hubbub.noise.absent import Exits, Rounds, walk
 from hubbub.noise.source import Integers
 
 REACH = 14
@@ -74,6 +75,19 @@ class EnumeratingNoise:
     def choose(self, step: str, population: int, size: int) -> Integers:
         """Not enumerated yet."""
         raise NotImplementedError("no enumeration of subsets")
+
+    def absent(
+        self,
+        step: str,
+        count: int,
+        multiples: Sequence[int],
+        variance: int,
+        thresholds: Sequence[int],
+        drops: Sequence[int],
+    ) -> Exits:
+        """Every key through its rounds, on the values of this run."""
+        rounds = Rounds(tuple(multiples), variance, tuple(thresholds), tuple(drops))
+        return walk(np.arange(count), rounds, lambda variance, size: self.gaussian(step, variance, size))
 
     def coins(self, step: str, chances: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
         """Both sides of every coin."""

@@ -6,7 +6,7 @@ it is made of and breaks it in one of the three functions a `Subject` is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,7 +21,7 @@ from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Mechanism, Released, Tables
 from hubbub.mechanisms.crowd.recount import recount
 from hubbub.mechanisms.rounds import Selected, Selection, select
-from hubbub.noise import NoiseSource
+from hubbub.noise import Exits, NoiseSource
 from hubbub.noise.source import Integers
 from hubbub.steps.count import Counts
 from hubbub.steps.pools import ArrayPools
@@ -55,6 +55,17 @@ class _Noise:
 
     def choose(self, step: str, population: int, size: int) -> Integers:
         return self.source.choose(step, population, size)
+
+    def absent(
+        self,
+        step: str,
+        count: int,
+        multiples: Sequence[int],
+        variance: int,
+        thresholds: Sequence[int],
+        drops: Sequence[int],
+    ) -> Exits:
+        return self.source.absent(step, count, multiples, variance, thresholds, drops)
 
     def coins(self, step: str, chances: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
         return self.source.coins(step, chances)

@@ -1,4 +1,4 @@
-"""exp(-x) for rational x, enclosed between two integers.
+"""exp(-x) for rational x, and π, enclosed between two integers.
 
 Everything rests on integer products and quotients rounded outwards, so the enclosure is a theorem and not an
 estimate; mpmath is used only in the tests, as an independent witness.
@@ -40,6 +40,24 @@ def exp_neg_bounds(x: Fraction, precision: int) -> tuple[int, int]:
     for _ in range(halvings):
         lo, hi = times_down(lo, lo, work), times_up(hi, hi, work)
     return lo >> GUARD, -(-hi >> GUARD)
+
+
+def pi_bounds(precision: int) -> tuple[int, int]:
+    """Integers lo <= 2^precision π <= hi, from Machin's π = 16 arctan(1/5) - 4 arctan(1/239)."""
+    work = precision + GUARD
+    five_lo, five_hi = _arctan_series(5, work)
+    other_lo, other_hi = _arctan_series(239, work)
+    return (16 * five_lo - 4 * other_hi) >> GUARD, -((4 * other_lo - 16 * five_hi) >> GUARD)
+
+
+def _arctan_series(n: int, work: int) -> tuple[int, int]:
+    """Bounds of 2^work arctan(1/n), n >= 2: each term is off by less than one unit, and so is all that is left out."""
+    power, total, k = (1 << work) // n, 0, 0
+    while power:
+        total += (-1) ** k * (power // (2 * k + 1))
+        power //= n * n
+        k += 1
+    return total - k - 1, total + k + 1
 
 
 def _exp_series(y_lo: int, y_hi: int, work: int) -> tuple[int, int]:

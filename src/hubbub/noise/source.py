@@ -7,7 +7,7 @@ equal array gets equal noise on every engine. Both use the same exact samplers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Protocol
 
@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from hubbub.errors import ParameterError
 from hubbub.noise import gaussian, laplace
+from hubbub.noise.absent import Exits, exits
 from hubbub.noise.binomial import binomial
 from hubbub.noise.bits import Bits, SeededBits, SystemBits, words
 from hubbub.noise.parameters import rational, whole
@@ -55,6 +56,22 @@ class NoiseSource(Protocol):
 
     def choose(self, step: str, population: int, size: int) -> Integers:
         """`size` distinct indices of range(population), every subset equally likely, sorted."""
+        ...
+
+    def absent(
+        self,
+        step: str,
+        count: int,
+        multiples: Sequence[int],
+        variance: int,
+        thresholds: Sequence[int],
+        drops: Sequence[int],
+    ) -> Exits:
+        """Of `count` keys that gather noise alone, those that pass: (ranks, rounds from 0, accumulators), by rank.
+
+        Round r adds a discrete Gaussian of variance multiples[r] * variance to a key's accumulator; the key passes at
+        or above thresholds[r], and otherwise is dropped below drops[r].
+        """
         ...
 
     def coins(self, step: str, chances: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
@@ -97,6 +114,17 @@ class _Sampled:
     def choose(self, step: str, population: int, size: int) -> Integers:
         whole("population", population)
         return choose(self._bits(step), population, whole("size", size, below=population + 1))
+
+    def absent(
+        self,
+        step: str,
+        count: int,
+        multiples: Sequence[int],
+        variance: int,
+        thresholds: Sequence[int],
+        drops: Sequence[int],
+    ) -> Exits:
+        return exits(self._bits(step), whole("count", count), multiples, variance, thresholds, drops)
 
     def coins(self, step: str, chances: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
         return words(self._bits(step), np.uint64, chances.size) < chances

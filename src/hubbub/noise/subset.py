@@ -1,4 +1,4 @@
-"""Uniform subsets: which keys, once it is known how many."""
+"""Uniform subsets and orders: which keys, once it is known how many, and which of them is which."""
 
 from __future__ import annotations
 
@@ -34,3 +34,12 @@ def choose(bits: Bits, population: int, size: int) -> npt.NDArray[np.int64]:
         if values.size >= size:
             return np.sort(drawn[np.sort(first)[:size]])
         drawn = np.concatenate([drawn, below(bits, population, size - values.size + 16)])
+
+
+def shuffled(bits: Bits, size: int) -> npt.NDArray[np.int64]:
+    """The integers of range(size), every order equally likely: from the end, each place swaps with one up to it."""
+    order = np.arange(size)
+    for last in range(size - 1, 0, -1):
+        other = below(bits, last + 1, 1)[0]
+        order[last], order[other] = order[other], order[last]
+    return order
