@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from hubbub.errors import ParameterError
 from hubbub.tasks.base import NotEvaluable, Scores, Setup, Task, Truth
+from hubbub.tasks.clustering import Clustering
 from hubbub.tasks.counts import Counts
 from hubbub.tasks.evidence import Evidence
 from hubbub.tasks.fears import Fears
 from hubbub.tasks.frequent_pairs import FrequentPairs
 from hubbub.tasks.index_caching import IndexCaching
+from hubbub.tasks.retrieval import Retrieval
 
 __all__ = [
+    "Clustering",
     "Counts",
     "Evidence",
     "Fears",
     "FrequentPairs",
     "IndexCaching",
     "NotEvaluable",
+    "Retrieval",
     "Scores",
     "Setup",
     "Task",
