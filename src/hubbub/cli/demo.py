@@ -61,7 +61,7 @@ def demo(
         **book,
     )
     terminal.say("\n5. What it is still worth, on two of the papers' tasks (hubbub evaluate).")
-    scored = {"task": ["counts", "index-caching"], "truth": str(folder / f"truth-{users}")}
+    scored: dict[str, Any] = {"task": ["counts", "index-caching"], "truth": str(folder / f"truth-{users}")}
     evaluate(release=str(made), log=str(log), format="aol", quiet=hush, **scored, **book)
     terminal.say("\nWhere everything is")
     terminal.say(f"  {log}  the log that went in, with the truth about it in {folder / f'truth-{users}'}")

@@ -174,7 +174,7 @@ def _plain(name: str, table: pa.Table) -> pa.Table:
         n = pa.array(np.ones(table.num_rows, np.int64))
     else:
         n = pc.max_element_wise(pc.fill_null(table.column(value).cast(pa.int64()), 0), 0)
-    found = table.select(list(columns)).append_column("n", n)
+    found = table.select(list(columns)).append_column("n", n).cast(EMPTY[name].schema)
     if name != "sessions":
         return found.sort_by([("n", "descending"), *((key, "ascending") for key in columns)]).combine_chunks()
     by = pa.table({"n": found.column("n"), "key": keys(found)})
