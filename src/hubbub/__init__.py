@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hubbub.audit import audit
     from hubbub.guarantee import Claim, Guarantee, Neighbours, Unit
     from hubbub.log import Period, SearchLog, read_log
-    from hubbub.mechanisms import Crowd, Korolova
+    from hubbub.mechanisms import Crowd, Korolova, Sessions
     from hubbub.release import Release, release
     from hubbub.tasks.run import evaluate
 
@@ -41,6 +41,7 @@ _HOMES = {
     "Period": "hubbub.log",
     "Release": "hubbub.release",
     "SearchLog": "hubbub.log",
+    "Sessions": "hubbub.mechanisms",
     "Unit": "hubbub.guarantee",
     "audit": "hubbub.audit",
     "evaluate": "hubbub.tasks.run",
@@ -57,6 +58,7 @@ __all__ = [
     "Period",
     "Release",
     "SearchLog",
+    "Sessions",
     "Unit",
     "audit",
     "evaluate",

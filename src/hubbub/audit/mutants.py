@@ -343,11 +343,14 @@ GAUSSIAN = (
     Mutant("threshold one lower", _with_selection(_lower(-1))),
     Mutant("bound not enforced", _without_bound),
 )
+from hubbub.audit.mutants_sessions import SESSIONS  # noqa: E402
+
 MUTANTS = {
     "adaptive": SELECTION,
     "crowd": POOLS,
     "gaussian": GAUSSIAN,
     "geometric": COINS,
     "korolova": COUNTS,
+    "sessions": SESSIONS,
     "sips": SELECTION,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from hubbub.audit.neighbours_sessions import session_pairs
 from hubbub.audit.protocols import Event, Pair, counting_steps
 from hubbub.mechanisms.base import Mechanism
 
@@ -29,6 +30,9 @@ def holding(table: str, n: int) -> tuple[Event, ...]:
 
 def threshold_pairs(mechanism: Mechanism) -> Iterable[Pair]:
     """Worst cases for a threshold mechanism with these bounds; small enough to enumerate where marked."""
+    if mechanism.name == "sessions":
+        yield from session_pairs(mechanism)
+        return
     thresholds = mechanism.thresholds()
     table = "queries" if "queries" in mechanism.tables else "clicks"
     t = thresholds[table]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 import pyarrow as pa
 
 from hubbub.audit import pooled
+from hubbub.audit.composed import composed
 from hubbub.audit.counts import noise_source, row_order, sensitivity
 from hubbub.audit.exact import divergence, threshold_law
 from hubbub.audit.mutants import MUTANTS
@@ -59,6 +60,15 @@ SUBJECTS: dict[str, Callable[[], list[Mechanism]]] = {
         build("korolova", {"d": 2, "b": 1, "K": 4, "b_q": 1}, variant="published"),
         build("korolova", {"d": 1, "b": 1, "K": 4, "b_q": 1}, variant="published"),
     ],
+    "sessions": lambda: [
+        build("sessions", {"l_q": 2, "b": 1, "K": 3}, tables=["sessions"]),
+        build("sessions", {"l_q": 2, "l": 1, "b": 1, "K": 3}),
+        build("sessions", {"l_q": 3, "l_s": 2, "l": 2, "b": "3/2", "K": 4}),
+        build("sessions", {"b": 1, "K": 20}),
+        build("sessions", {"l_q": 2, "b": 1, "K": 4}, variant="published", tables=["sessions"]),
+        build("sessions", {"l_q": 2, "l": 1, "b": 1, "K": 6}, variant="published"),
+        build("sessions", {"b": 1, "K": 20}, variant="published"),
+    ],
 }
 
 
@@ -90,6 +100,8 @@ def tests(subject: Subject, runs: int) -> Iterator[Row]:
     yield from threshold_law(subject)
     yield from contract(subject)
     tests: tuple[Tester, ...] = (divergence, sampled(runs))
+    if subject.mechanism.name == "sessions":  # too many keys to enumerate together
+        tests = composed, *tests
     for test in tests:
         for pair in threshold_pairs(subject.mechanism):
             if len({(q, u) for _, _, q, u in pair.larger}) <= 4:
@@ -122,7 +134,7 @@ def mutants(mechanism: str | None = None, *, say: Callable[[str], None] = lambda
 def _caught(make: Callable[[Mechanism], Subject], subjects: Iterable[Mechanism]) -> Iterator[str]:
     for mechanism in subjects:
         for row in tests(make(mechanism), QUICK_RUNS):
-            if row.refuted:
+            if row.refuted and row.against == "proven":  # a paper's claim may be false of the sound version, too
                 yield f"{row.check} ({mechanism.variant})"
 
 

@@ -12,6 +12,7 @@ from hubbub.mechanisms.crowd import Crowd
 from hubbub.mechanisms.gaussian import GaussianThreshold
 from hubbub.mechanisms.geometric import Geometric
 from hubbub.mechanisms.korolova import Korolova
+from hubbub.mechanisms.sessions import Sessions
 from hubbub.mechanisms.sips import Sips
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Korolova",
     "Mechanism",
     "Parameter",
+    "Sessions",
     "Sips",
     "Tables",
     "build",

@@ -1,0 +1,102 @@
+"""Subsequences of sessions: every way to leave out queries of a session and keep the order of the rest.
+
+    log ─ cut at pauses ─▶ each user's first sessions of two queries or more ─▶ their first l_q queries ─▶ subsequences
+
+Trimming comes before mining. A session of l queries has 2^l − 1 − l subsequences of two queries or more, so a user
+whose sessions were mined first and trimmed afterwards could add thousands of counts where a handful was promised.
+One user at a time throughout: windows are partitioned by user, and a row of the trimmed sessions is one session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hubbub.steps.sessions import SEPARATOR, require_times, searches
+
+if TYPE_CHECKING:
+    from hubbub.log import SearchLog
+
+MINED = pa.schema([("uid", pa.string()), ("time", pa.int64()), ("queries", pa.string())])
+TABLE = "subsequences"
+AT_ONCE = 1 << 26
+"""Bytes of mined text held at once; a session's queries stand in at most 2^(l_q − 1) subsequences each."""
+
+
+def per_session(l_q: int) -> int:
+    """How many subsequences of at least two queries a session of l_q queries has."""
+    return int(2**l_q) - 1 - l_q
+
+
+def trimmed(gap: int, l_q: int, l_s: int | None, log: str = "log") -> str:
+    """One row per kept session: (uid, time, q1 … q_l_q), NULL after its end; the first l_s sessions, or all.
+
+    A session begins at a search that no other precedes within the gap; what follows it is read off by `lead`, so the
+    log is sorted once. Sessions of one search are none (section 3.2.1, step 1).
+    """
+    window = 'OVER (PARTITION BY uid ORDER BY "time", query)'
+    ahead = ", ".join(
+        f'lead(query, {i}) {window} AS a{i + 1}, lead("time", {i}) {window} AS t{i + 1}' for i in range(1, l_q)
+    )
+    seen = f'SELECT uid, "time" AS t1, query AS q1, lag("time") {window} AS t0, {ahead} FROM ({searches(log)}) AS s'
+    kept = ["q1"]
+    for i in range(2, l_q + 1):
+        unbroken = " AND ".join(f"t{j} - t{j - 1} <= {gap}" for j in range(2, i + 1))
+        kept.append(f"CASE WHEN {unbroken} THEN a{i} END AS q{i}")
+    begun = (
+        f'SELECT uid, t1 AS "time", {", ".join(kept)} FROM ({seen}) AS seen '
+        f"WHERE t2 - t1 <= {gap} AND (t0 IS NULL OR t1 - t0 > {gap})"
+    )
+    if l_s is None:
+        return begun
+    columns = ", ".join(f"q{i}" for i in range(1, l_q + 1))
+    return (
+        f'SELECT uid, "time", {columns} FROM (SELECT uid, "time", {columns}, '
+        f'row_number() OVER (PARTITION BY uid ORDER BY "time") AS nth FROM ({begun}) AS begun) AS numbered '
+        f"WHERE nth <= {l_s}"
+    )
+
+
+def mine(batches: Iterator[pa.RecordBatch], l_q: int) -> Iterator[pa.RecordBatch]:
+    """One row per trimmed session and subsequence of it (equation 5), repeats included."""
+    for batch in batches:
+        for piece in _pieces(batch, l_q):
+            yield from _mined(piece, l_q)
+
+
+def _pieces(batch: pa.RecordBatch, l_q: int) -> Iterator[pa.RecordBatch]:
+    """The sessions of a batch, so few at a time that what is mined of them fits in memory."""
+    if batch.nbytes << (l_q - 1) <= AT_ONCE or batch.num_rows <= 1:
+        yield batch
+        return
+    half = batch.num_rows // 2
+    yield from _pieces(batch.slice(0, half), l_q)
+    yield from _pieces(batch.slice(half), l_q)
+
+
+def _mined(sessions: pa.RecordBatch, l_q: int) -> Iterator[pa.RecordBatch]:
+    """Each further query is appended to every subsequence of the queries before it, where the session has it."""
+    begun: list[pa.Array] = []
+    for i in range(1, l_q + 1):
+        there = sessions.column(f"q{i}").is_valid()
+        sessions = sessions.filter(there)
+        if not sessions.num_rows:
+            return
+        query = sessions.column(f"q{i}").cast(pa.string())
+        begun = [each.filter(there) for each in begun]
+        longer = [pc.binary_join_element_wise(each, query, SEPARATOR) for each in begun]
+        if longer:
+            uid, time = (sessions.column(name).cast(MINED.field(name).type) for name in ("uid", "time"))
+            columns = [[uid] * len(longer), [time] * len(longer), longer]
+            yield pa.RecordBatch.from_arrays([pa.concat_arrays(each) for each in columns], schema=MINED)
+        begun += [query, *longer]
+
+
+def mined(log: SearchLog, gap: int, l_q: int, l_s: int | None) -> None:
+    """Keep the subsequences of the trimmed sessions under the name `subsequences`."""
+    require_times(log)
+    log.engine.map_batches(TABLE, trimmed(gap, l_q, l_s), partial(mine, l_q=l_q), MINED)
