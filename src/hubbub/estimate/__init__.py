@@ -3,7 +3,8 @@
     source      whose shape: the owner's log, or a made-up log of public shape, scaled to N users
     shape       every key: who holds it, how often, and the id a mechanism gave it
     scale       from the users of a sample to N
-    laplace     korolova: exact probabilities            simulate    any mechanism: its own code, seeded, a few times
+    laplace     korolova, zealous: exact probabilities   simulate    any mechanism: its own code, seeded, a few times
+    zealous     its paper's measures of utility, corrected
     curve       the chance of a key that n users hold    result      the numbers, and how they add up
     why         thresholds, taken apart                  words       all of it for a terminal
 
@@ -16,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hubbub.estimate import laplace, simulate
+from hubbub.estimate import laplace, simulate, zealous
 from hubbub.estimate.result import Estimate, TableEstimate
 from hubbub.estimate.source import PRESET, SAMPLE, Source, made_up
 from hubbub.estimate.why import explain
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["FAMILIES", "RUNS", "Estimate", "Source", "TableEstimate", "estimate_log", "estimate_users"]
 
 Family = Callable[["Mechanism", Source, int], dict[str, TableEstimate]]
-FAMILIES: dict[str, Family] = {"korolova": laplace.estimate}
+FAMILIES: dict[str, Family] = {"korolova": laplace.estimate, "zealous": zealous.estimate}
 SEES = 2
 """Thresholds are well seen where this many users of a sample reach them."""
 RUNS = 4

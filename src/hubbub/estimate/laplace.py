@@ -1,4 +1,4 @@
-"""korolova: every probability is known, so nothing is drawn.
+"""korolova and zealous: every probability is known, so nothing is drawn.
 
 A key of bounded count c is released with probability r(c) = P(c + Z >= T), Z discrete Laplace. Strict publishes c + Z
 itself, so the noise of a published row is Z given Z >= T − c; published draws afresh; on a result list a click
@@ -53,7 +53,7 @@ class Law:
 
 
 def estimate(mechanism: Mechanism, source: Source, runs: int) -> dict[str, TableEstimate]:
-    """Every table of korolova; there are no runs to make."""
+    """Every table; there are no runs to make."""
     steps = {step.name: step for step in mechanism.steps() if isinstance(step, Step)}
     measured = mechanism.measure(source.log, SeededNoise(0).secret("bounding"))
     tables: dict[str, TableEstimate] = {}
@@ -66,7 +66,7 @@ def estimate(mechanism: Mechanism, source: Source, runs: int) -> dict[str, Table
         counted, at = shape.spread(counts.n), points(int(shape.users.max()))
         select = steps[table]
         if select.threshold is not None:
-            passing = Passing(Law(select.scale), select.threshold)
+            passing = Passing(Law(select.scale), select.threshold, select.floor)
             chance, first, second = passing(counted)
             bounded = sample.spread(measured[table].n).astype(np.int64)
             curve = by_law(at, sample.users, bounded, passing.chance, source.scale)
@@ -95,21 +95,23 @@ def estimate(mechanism: Mechanism, source: Source, runs: int) -> dict[str, Table
             error=_error(shape.value(mechanism.value_column), counted, chance, first, second, noise.variance),
             half_width=float(half_width(float(value.scale))),
             curve=curve,
+            counted=counted,
         )
     return tables
 
 
 @dataclass(frozen=True)
 class Passing:
-    """Who passes a threshold: only keys that somebody still holds are tested."""
+    """Who passes a threshold: only keys that somebody still holds, or enough users for a filter, are tested."""
 
     law: Law
     threshold: int
+    floor: int = 1
 
     def __call__(self, counted: Floats) -> tuple[Floats, Floats, Floats]:
         """P(released), and E[Z], E[Z²] on that event."""
         chance, first, second = self.law.moments(self.threshold - counted)
-        tested = counted >= 1
+        tested = counted >= self.floor
         return np.where(tested, chance, 0.0), np.where(tested, first, 0.0), np.where(tested, second, 0.0)
 
     def chance(self, counted: Floats) -> Floats:

@@ -8,6 +8,7 @@ threshold (what publishing only values that passed adds or takes away). The thre
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -76,6 +77,12 @@ class TableEstimate:
     half_width: float | None
     """95 % of the noise of a row (the median row, where rows differ)."""
     curve: Curve
+    counted: Floats | None = None
+    """What is counted of each key after bounding, where it is known."""
+    notes: tuple[str, ...] = ()
+    """What a mechanism's paper measures besides, in words …"""
+    utility: Mapping[str, float] = field(default_factory=dict)
+    """… and in numbers."""
 
     def record(self) -> dict[str, object]:
         """For the JSON document."""
@@ -97,6 +104,7 @@ class TableEstimate:
                 "chance": [round(c, 9) for c in curve.chance.tolist()],
                 "counted_after_bounding": None if curve.counted is None else curve.counted.tolist(),
             },
+            **({"utility": dict(self.utility)} if self.utility else {}),
         }
 
 

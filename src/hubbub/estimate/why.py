@@ -68,15 +68,19 @@ def _laplace(step: Step) -> str:
     """T = what one user may put on a key + what the noise needs."""
     from hubbub.account import release_probability
 
-    if step.threshold is None or step.linf >= step.threshold:
+    enters = max(step.linf, step.floor)
+    if step.threshold is None or enters >= step.threshold:
         return f"{step.threshold} is what one user alone can reach: every key shows"
     own = "1 (a user herself)" if step.linf == 1 else f"{step.linf} (all one user may put on one key)"
-    alone = float(release_probability(step.scale, step.threshold, step.linf))
+    if step.floor > 1:
+        own = f"{step.floor} (fewer are dropped before the noise: one user more, and a key is new)"
+    alone = float(release_probability(step.scale, step.threshold, enters))
     keys = f"a user may have {step.l0} of them" if step.l0 > 1 else "a user has one of them at most"
     return (
-        f"{step.threshold} = {own} + {step.threshold - step.linf}: with noise of scale b = {step.l1}/ε = "
-        f"{number(float(step.scale))} (ε = {number(float(step.epsilon))} for this step), a key that only one user "
-        f"holds gets there with probability {alone:.2g}; {keys}, which makes δ = {float(step.delta):.2g}"
+        f"{step.threshold} = {own} + {step.threshold - enters}: with noise of scale b = {step.l1}/ε = "
+        f"{number(float(step.scale))} (ε = {number(float(step.epsilon))} for this step), a key that "
+        f"{'only one user holds' if step.floor == 1 else 'is new'} gets there with probability {alone:.2g}; {keys}, "
+        f"which makes δ = {float(step.delta):.2g}"
     )
 
 

@@ -11,6 +11,7 @@ from hubbub.estimate.result import Estimate, TableEstimate
 
 BANNER = "OWNER ONLY. Computed from the raw log without a privacy mechanism: not private, do not publish."
 LINES = 9
+EVENTS = {"clicks": "clicks", "keywords": "words asked", "transitions": "transitions"}
 
 
 def lines(estimate: Estimate) -> Iterator[str]:
@@ -41,12 +42,18 @@ def lines(estimate: Estimate) -> Iterator[str]:
 
 
 def _table(name: str, table: TableEstimate) -> Iterator[str]:
+    yield from _kept(name, table)
+    for i, note in enumerate(table.notes):
+        yield f"  {'utility' if i == 0 else '':<8} {note}"
+
+
+def _kept(name: str, table: TableEstimate) -> Iterator[str]:
     yield from _survival(table.curve)
     how = "" if table.runs is None else f" ({table.runs} simulated runs)"
     of = "" if table.keys is None else f" of {table.keys:,}"
     yield (
         f"  rows     {table.rows:,.0f} ± {table.rows_sd:,.0f}{of} expected{how}; they are "
-        f"{table.volume.searches:.1%} of the {'clicks' if name == 'clicks' else 'searches'}"
+        f"{table.volume.searches:.1%} of the {EVENTS.get(name, 'searches')}"
     )
     volume = table.volume
     yield (
