@@ -105,7 +105,7 @@ class Counts:
 
 def counts(settings: dict[str, Any], users: int, vocabulary: int, runs: int, first: int = 0) -> Counts:
     """Run selection, recount and combination; then the combination again without the noise."""
-    mechanism: Any = build("crowd", settings)
+    mechanism: Any = build("crowd", settings, tables=["queries"])
     plan, budget = mechanism.stage.selection, mechanism.stage.recount
     pools, truth = zipf_log(users, vocabulary, plan.limit, plan.bits)
     tests = plan.tests
@@ -172,7 +172,7 @@ def test_a_handful_of_keys_is_counted_by_the_recount_alone() -> None:
 @pytest.mark.parametrize(("settings", "users"), [({"epsilon": 2}, 10_000), ({"epsilon": 1}, 600)])
 def test_counts_do_not_depend_on_how_keys_are_numbered(settings: dict[str, Any], users: int) -> None:
     """Ids may come in any order, and which one can depend on the whole log: not one bit of it may show."""
-    mechanism: Any = build("crowd", {"delta": "1e-6", **settings})
+    mechanism: Any = build("crowd", {"delta": "1e-6", **settings}, tables=["queries"])
     plan = mechanism.stage.selection
     pools, _ = zipf_log(users, 20_000 if users > 1000 else 2_000, plan.limit, plan.bits)
     chosen = select(pools, plan, SeededNoise(3), "queries")

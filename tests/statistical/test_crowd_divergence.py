@@ -65,7 +65,9 @@ class Model:
 @functools.cache
 def model(epsilon: str, delta: str, keys: int, rounds: int) -> Model:
     """From what the mechanism states."""
-    mechanism: Any = build("crowd", {"epsilon": epsilon, "delta": delta, "D": keys, "rounds": rounds})
+    mechanism: Any = build(
+        "crowd", {"epsilon": epsilon, "delta": delta, "D": keys, "rounds": rounds}, tables=["queries"]
+    )
     steps = [s for s in mechanism.steps() if isinstance(s, GaussianStep)]
     tests, unit = steps[0].tests, float(mechanism.stage.selection.unit)
     means, variances = [t.mean / unit for t in tests], [t.variance / unit**2 for t in tests]
@@ -273,7 +275,9 @@ def test_novel_keys_are_released_as_often_as_computed(
     epsilon: str, delta: str, keys: int, rounds: int, runs: int
 ) -> None:
     """One user with nothing but keys of her own, many times over, through `perturb`."""
-    mechanism: Any = build("crowd", {"epsilon": epsilon, "delta": delta, "D": keys, "rounds": rounds})
+    mechanism: Any = build(
+        "crowd", {"epsilon": epsilon, "delta": delta, "D": keys, "rounds": rounds}, tables=["queries"]
+    )
     hers = np.array([[0, key] for key in range(keys)], np.int64)
     pools = ArrayPools(hers, hers, keys, mechanism.stage.selection.bits).tiled(runs)
     ids = mechanism.perturb({"queries": pools}, SecureNoise())["queries"].ids

@@ -24,7 +24,7 @@ MECHANISMS = {
     "korolova random": build("korolova", BUDGET | {"d": 2, "keep": "random"}),
     "korolova clicks": build("korolova", BUDGET | {"d": 1, "d_c": 1}, tables=["queries", "clicks"]),
     "korolova published": build("korolova", BUDGET | {"d": 5}, variant="published"),
-    "crowd": build("crowd", BUDGET),
+    "crowd": build("crowd", BUDGET, tables=["queries"]),
     "gaussian": build("gaussian", BUDGET),
     "sips": build("sips", BUDGET),
 }

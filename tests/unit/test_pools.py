@@ -11,7 +11,8 @@ from tests.pools_by_hand import ByHand, Named, Sums, asks, measured_pools
 
 from hubbub.audit.protocols import Event
 from hubbub.errors import OurBug
-from hubbub.steps.pools import MOST, ArrayPools, amount
+from hubbub.steps.holdings import MOST
+from hubbub.steps.pools import ArrayPools, amount
 
 LIMIT, BITS = 5, 16
 

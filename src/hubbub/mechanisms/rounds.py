@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
-from hubbub.errors import ParameterError
+from hubbub.errors import OurBug, ParameterError
 from hubbub.gaussian import SLACK, GaussianStep, Test, mu2_of, threshold_for
 from hubbub.noise import NoiseSource
 from hubbub.steps.count import Integers
@@ -43,15 +44,24 @@ class Selection:
         """U = 2^k: the weight of a user who holds one key."""
         return 1 << self.bits
 
+    def _gathered(self, each: Sequence[int]) -> tuple[int, ...]:
+        """Up to each round: added up where rounds are recycled, the round's own where they are fresh."""
+        return tuple(sum(each[0 if self.recycled else r : r + 1]) for r in range(len(each)))
+
+    @property
+    def means(self) -> tuple[int, ...]:
+        """The most a single user's own key has gathered by each round: C_r U."""
+        return self._gathered([m * self.unit for m in self.multiples])
+
+    @property
+    def spreads(self) -> tuple[int, ...]:
+        """The variance of the noise gathered by each round: C_r V."""
+        return self._gathered(self.variances)
+
     @property
     def tests(self) -> tuple[Test, ...]:
-        """Each round's test: the most a single user's own key has gathered by then, the noise in it, the threshold."""
-        tests = []
-        for r, threshold in enumerate(self.thresholds):
-            since = 0 if self.recycled else r
-            mean = sum(self.multiples[since : r + 1]) * self.unit
-            tests.append(Test(mean, sum(self.variances[since : r + 1]), threshold))
-        return tuple(tests)
+        """Each round's test; none where thresholds are set later."""
+        return tuple(map(Test, self.means, self.spreads, self.thresholds))
 
     def users(self, r: int) -> float:
         """The threshold of a round as a number of users who hold nothing else."""
@@ -103,15 +113,30 @@ def fresh(
 
 
 @dataclass(frozen=True)
+class Known:
+    """Keys known without the log: each is tested whether or not anybody holds it, by thresholds of its own."""
+
+    plan: Selection
+    absent: int
+    """How many known keys stand in no pool."""
+    members: npt.NDArray[np.bool_] | None = None
+    """Which keys of the pools are known, by id; None: all of them."""
+
+
+@dataclass(frozen=True)
 class Selected:
-    """Released keys, by id: the accumulator when it passed, and in which round (from 0)."""
+    """Released keys, by id: the accumulator when it passed, and in which round (from 0).
+
+    Keys that nobody's pool holds come last; `absent` numbers them among the known keys that stand in no pool.
+    """
 
     ids: Integers
     accumulators: Integers
     rounds: Integers
+    absent: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
-def select(pools: Pools, plan: Selection, noise: NoiseSource, step: str) -> Selected:
+def select(pools: Pools, plan: Selection, noise: NoiseSource, step: str, known: Known | None = None) -> Selected:
     """Run the rounds. Tests are key by key; nothing about keys that are not released leaves this function."""
     live = np.arange(pools.size)
     accumulators = np.zeros(pools.size, np.int64)
@@ -122,9 +147,37 @@ def select(pools: Pools, plan: Selection, noise: NoiseSource, step: str) -> Sele
         if plan.recycled:
             now += accumulators[live]
         accumulators[live] = now
-        passes = now >= plan.thresholds[r]
+        passes = now >= _level(plan, known, live, "thresholds", r)
         passed_in[live[passes]] = r
-        if r < len(plan.drops):
-            live = live[~passes & (now >= plan.drops[r])]
+        if r < len(plan.multiples) - 1:
+            live = live[~passes & (now >= _level(plan, known, live, "drops", r))]
     ids = np.flatnonzero(passed_in >= 0)
-    return Selected(ids, accumulators[ids], passed_in[ids])
+    found = Selected(ids, accumulators[ids], passed_in[ids])
+    return found if known is None else _with_absent(found, pools.size, known, noise, step)
+
+
+def _level(plan: Selection, known: Known | None, live: Integers, name: str, r: int) -> Integers | int:
+    """The level each live key is held against: its plan's, or that of known keys."""
+    if known is None:
+        return int(getattr(plan, name)[r])
+    if known.members is None:
+        return int(getattr(known.plan, name)[r])
+    level: Integers = np.where(known.members[live], getattr(known.plan, name)[r], getattr(plan, name)[r])
+    return level
+
+
+def _with_absent(found: Selected, size: int, known: Known, noise: NoiseSource, step: str) -> Selected:
+    """Known keys of no pool gather noise alone; those that pass get the next ids."""
+    plan = known.plan
+    unit, rest = divmod(plan.variances[0], plan.multiples[0])
+    if rest or not plan.recycled:
+        raise OurBug("absent keys follow recycled rounds of one variance")
+    ranks, rounds, accumulators = noise.absent(
+        f"{step} absent keys", known.absent, plan.multiples, unit, plan.thresholds, plan.drops
+    )
+    return Selected(
+        np.concatenate([found.ids, size + np.arange(ranks.size)]),
+        np.concatenate([found.accumulators, accumulators]),
+        np.concatenate([found.rounds, rounds]),
+        ranks,
+    )

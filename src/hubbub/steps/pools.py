@@ -18,9 +18,8 @@ from hubbub.errors import OurBug
 from hubbub.log import SearchLog
 from hubbub.steps.bound import hashed
 from hubbub.steps.count import Integers, _by_id
+from hubbub.steps.holdings import Holdings, checked
 from hubbub.steps.keys import Keys
-
-MOST = 1 << 62
 
 
 def amount(bits: int, n: int) -> int:
@@ -54,14 +53,15 @@ class Pools(Protocol):
         ...
 
 
-class EnginePools:
+class EnginePools(Holdings):
     """Pools inside an engine. Asking for weights a second time restricts the pools to what is still live."""
 
     def __init__(self, log: SearchLog, keys: Keys, limit: int, bits: int, secret: bytes) -> None:
-        self.log, self.kind, self.bits = log, keys, bits
+        self.bits = bits
         keys.ready(log)
         engine, name, columns = log.engine, keys.name, keys.list()
-        self.held, self.keys, self._live = f"held_{name}", f"pooled_{name}", f"pool_{name}"
+        super().__init__(log, keys, f"held_{name}", f"pooled_{name}", 0)
+        self._live = f"pool_{name}"
         self._amounts, self._degrees = f"amounts_{name}", f"degrees_{name}"
         self._round, self._most = 0, 0
         amounts = {"n": np.arange(1, limit + 1), "a": [amount(bits, n) for n in range(1, limit + 1)]}
@@ -95,7 +95,8 @@ class EnginePools:
 
     def again(self) -> None:
         """Start over from the same pools: experiments draw noise many times, a release never does."""
-        self._round, self._live = 0, f"pool_{self.kind.name}"
+        name = self.kind.name
+        self._round, self._live, self.keys, self.size = 0, f"pool_{name}", f"pooled_{name}", self._first.size
 
     def arrays(self) -> ArrayPools:
         """The same pools as arrays; only for logs made for tests and audits."""
@@ -116,7 +117,7 @@ class EnginePools:
             if live.size != self.size:
                 raise OurBug("the first round sees every key of the pools")
             self._most = live.size
-            return _checked(self._first)
+            return checked(self._first)
         if live.size > self._most:
             raise OurBug("a key that left the pools cannot come back")
         self._most = live.size
@@ -142,50 +143,7 @@ class EnginePools:
         )
         sums = np.zeros(self.size, np.int64)
         sums[summed.column("kid").to_numpy()] = summed.column("w").to_numpy()
-        return _checked(sums[live])
-
-    def _holding(self, ids: Integers, columns: dict[str, Integers]) -> str:
-        """The engine's table of (uid, kid, …) for users who hold released keys."""
-        engine = self.log.engine
-        engine.register("released_keys", pa.table({"kid": ids, **columns}))
-        on = " AND ".join(f"h.{c} = k.{c}" for c in self.kind.columns)
-        extra = "".join(f", r.{c} AS {c}" for c in columns)
-        kept = "".join(f", k.{c} AS {c}" for c in columns)
-        return (
-            f"SELECT h.uid AS uid, k.kid AS kid{kept} FROM {self.held} AS h JOIN (SELECT t.*{extra} "
-            f"FROM {self.keys} AS t JOIN released_keys AS r ON t.kid = r.kid) AS k ON {on}"
-        )
-
-    def recount(self, ids: Integers, lam: Integers, cap2: int) -> Integers:
-        """Users whose λ are too long are scaled down to length² <= cap2: isqrt(λ² cap2 // n2) for each key."""
-        if ids.size and int(lam.max()) ** 2 * cap2 >= MOST:
-            raise OurBug("the recount would overflow")
-        engine, table = self.log.engine, f"holding_{self.kind.name}"
-        engine.save(table, self._holding(ids, {"lam": lam}))
-        # Doubles only guess the quotient and the root; the corrections beside them are exact integers.
-        users = f"SELECT uid, CAST(sum(lam * lam) AS BIGINT) AS n2 FROM {table} GROUP BY uid"
-        joined = (
-            f"SELECT r.kid AS kid, r.lam * r.lam AS whole, r.lam * r.lam * {cap2} AS top, u.n2 AS n2, "
-            f"CAST(floor(CAST(r.lam * r.lam * {cap2} AS DOUBLE) / u.n2) AS BIGINT) AS q "
-            f"FROM {table} AS r JOIN ({users}) AS u ON r.uid = u.uid"
-        )
-        quotient = "CASE WHEN q * n2 > top THEN q - 1 WHEN (q + 1) * n2 <= top THEN q + 1 ELSE q END"
-        scaled = f"SELECT kid, CASE WHEN n2 <= {cap2} THEN whole ELSE {quotient} END AS x FROM ({joined}) AS joined"
-        rooted = f"SELECT kid, x, CAST(floor(sqrt(CAST(x AS DOUBLE))) AS BIGINT) AS s FROM ({scaled}) AS scaled"
-        root = "CASE WHEN s * s > x THEN s - 1 WHEN (s + 1) * (s + 1) <= x THEN s + 1 ELSE s END"
-        summed = engine.fetch(f"SELECT kid, CAST(sum({root}) AS BIGINT) AS y FROM ({rooted}) AS rooted GROUP BY kid")
-        sums = np.zeros(self.size, np.int64)
-        sums[summed.column("kid").to_numpy()] = summed.column("y").to_numpy()
-        return _checked(sums[ids])
-
-    def kept(self, ids: Integers, most: int) -> int:
-        """Σ over users of min(most, released keys she holds)."""
-        table = f"holding_{self.kind.name}"
-        total = self.log.engine.fetch(
-            f"SELECT CAST(coalesce(sum(least(n, {most})), 0) AS BIGINT) AS total FROM "
-            f"(SELECT uid, count(*) AS n FROM {table} GROUP BY uid) AS users"
-        )
-        return int(total.column("total")[0].as_py())
+        return checked(sums[live])
 
 
 class ArrayPools:
@@ -213,7 +171,7 @@ class ArrayPools:
         users, keys = self.pool[alive[self.pool[:, 1]]].T
         n = np.bincount(users, minlength=self._people)
         amounts = np.array([0, *(amount(self.bits, i) for i in range(1, int(n.max(initial=0)) + 1))], np.int64)
-        return _checked(_sum(keys, amounts[n[users]], self.size)[live])
+        return checked(_sum(keys, amounts[n[users]], self.size)[live])
 
     def recount(self, ids: Integers, lam: Integers, cap2: int) -> Integers:
         """As the engine's."""
@@ -223,7 +181,7 @@ class ArrayPools:
         square = by_key[keys] ** 2
         n2 = _sum(users, square, self._people)[users]
         x = np.where(n2 <= cap2, square, square * cap2 // np.maximum(n2, 1))
-        return _checked(_sum(keys, np.array([isqrt(int(v)) for v in x], np.int64), self.size)[ids])
+        return checked(_sum(keys, np.array([isqrt(int(v)) for v in x], np.int64), self.size)[ids])
 
     def kept(self, ids: Integers, most: int) -> int:
         """As the engine's."""
@@ -234,10 +192,4 @@ class ArrayPools:
 def _sum(at: Integers, values: Integers, size: int) -> Integers:
     sums = np.zeros(size, np.int64)
     np.add.at(sums, at, values)
-    return sums
-
-
-def _checked(sums: Integers) -> Integers:
-    if sums.size and int(sums.max()) >= 1 << 56:
-        raise OurBug("a sum of weights is too large for exact arithmetic")
     return sums

@@ -1,7 +1,8 @@
-"""crowd: hubbub's own mechanism. The most queries a log can give, with counts, from one budget.
+"""crowd: hubbub's own mechanism. The most a log can give, with counts, from one budget.
 
-    calibrate   (ε, δ) → shares, grid, variances, thresholds     rounds    selection in rounds, beside this folder
-    recount     released keys counted again, users scaled        combine   both estimates of a count, weighed
+    stages      which tables, which share of the budget          calibrate   (ε, δ) → noise and thresholds
+    rounds      selection in rounds, beside this folder          chain       what follows from released queries
+    recount     released keys counted again, users scaled        combine     both estimates of a count, weighed
 
 Theory and integer form: docs/proofs/crowd.md.
 """
@@ -10,41 +11,60 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hubbub.errors import ParameterError
 from hubbub.gaussian import GaussianStep
 from hubbub.guarantee import Claim, Neighbours
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Tables, Value
-from hubbub.mechanisms.crowd import calibrate
-from hubbub.mechanisms.crowd.combine import combine
-from hubbub.mechanisms.crowd.recount import recount
+from hubbub.mechanisms.crowd import calibrate, stages
+from hubbub.mechanisms.crowd.chain import Chain, Later, count
 from hubbub.mechanisms.rounds import Selection, select
-from hubbub.steps.keys import QUERIES
+from hubbub.steps.chosen import LONGEST, SESSIONS
+from hubbub.steps.holdings import Holdings
+from hubbub.steps.keys import CLICKS, KEYWORDS, QUERIES, TRANSITIONS
+from hubbub.steps.pools import EnginePools
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
-    from hubbub.steps.pools import Pools
 
 PROOF = "docs/proofs/crowd.md"
+FALSE_KEYS = Parameter(
+    "F",
+    "number",
+    "rows of nobody to expect at most in each table over a known domain",
+    1,
+    low=0,
+    open_low=True,
+    high=1000,
+)
 
 
 class Crowd(Mechanism, register=True):
-    """Selection in rounds, then counts of what was selected."""
+    """Selection in rounds, then counts of what was selected; then the same for what hangs on it."""
 
     name = "crowd"
     paper = "hubbub"
-    about = "the most queries a log can give, with counts, from one (ε, δ)"
-    offers = {"queries": QUERIES}  # noqa: RUF012
-    default_tables = ("queries",)
+    about = "the most a log can give, with counts: queries, clicks, transitions, sessions, keywords from one (ε, δ)"
+    offers = {  # noqa: RUF012
+        "queries": QUERIES,
+        "clicks": CLICKS,
+        "transitions": TRANSITIONS,
+        "sessions": SESSIONS,
+        "keywords": KEYWORDS,
+    }
+    default_tables = ("queries", "clicks", "transitions", "sessions", "keywords")
     variants = ("strict",)
     proof = PROOF
     parameters = (
         EPSILON,
         DELTA,
-        Parameter("D", "integer", "distinct keys of a user that take part in the selection", 100, low=1, high=1000),
-        Parameter("rounds", "integer", "rounds of the selection", 4, low=1, high=32),
+        Parameter("rounds", "integer", "rounds of each selection", 4, low=1, high=32),
+        *stages.LIMITS,
+        *stages.WEIGHTS,
+        *stages.PARTS,
+        FALSE_KEYS,
     )
 
     def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
@@ -56,64 +76,122 @@ class Crowd(Mechanism, register=True):
         missing = [name for name in ("epsilon", "delta") if name not in given]
         if missing:
             raise ParameterError("crowd needs a privacy budget.", given="no " + ", ".join(missing), next="set both")
-        settings: dict[str, Value] = {"D": 100, "rounds": 4} | given
-        plan = calibrate.StagePlan(**(vars(calibrate.QUERIES) | {"limit": int(settings["D"])}))
-        self.stage = calibrate.calibrate(
-            [plan], Fraction(settings["epsilon"]), Fraction(settings["delta"]), int(settings["rounds"]), PROOF
-        )[0]
-        return settings
+        all_settings = {p.name: p.default for p in self.parameters if p.default is not None} | given
+        plans = stages.plans(self.tables, all_settings)
+        used = stages.used(self.tables)
+        unused = [name for name in given if name not in used]
+        if unused:
+            raise ParameterError(
+                "Nothing that is released depends on this parameter.",
+                given=", ".join(unused) + " with --tables " + ",".join(self.tables),
+            )
+        self.stages = calibrate.calibrate(
+            plans, Fraction(given["epsilon"]), Fraction(given["delta"]), int(all_settings["rounds"]), PROOF
+        )
+        return {name: value for name, value in all_settings.items() if name in used}
+
+    @property
+    def stage(self) -> calibrate.Stage:
+        """The first stage, the one that learns its keys before any noise."""
+        return self.stages[0]
 
     @property
     def selection(self) -> Selection:
-        """The integers of the selection."""
-        return self.stage.selection
+        """The integers of the first selection."""
+        return self.stage.rounds
 
     def steps(self) -> tuple[GaussianStep, ...]:
-        """Selection, recount, kept total."""
-        return self.stage.steps(PROOF, tightened=True)
+        """Every draw of every stage."""
+        return tuple(s for i, stage in enumerate(self.stages) for s in stage.steps(PROOF, tightened=i == 0))
 
     def bounds(self) -> tuple[Bound, ...]:
-        """One user's share of the selection and of the counts."""
-        limit = int(self.settings["D"])
-        return (
-            Bound("distinct queries per user in the selection", "l0", limit, "sample by a secret hash"),
-            Bound("a user's weights in each round", "l2", 1, "1/√n on each of her n live queries, rounded down"),
-            Bound("a user's released queries in the recount", "l2", 1, "scaled down together, none dropped"),
-            Bound("a user's released queries in the kept total", "l1", self.stage.recount.most, "clipped"),
-        )
+        """One user's share of every selection and of the counts."""
+        found = []
+        for stage in self.stages:
+            what = stage.name
+            if stage.selection is not None:
+                limit = stage.selection.limit
+                found += [
+                    Bound(f"distinct {what} per user in the selection", "l0", limit, "sample by a secret hash"),
+                    Bound(f"a user's weights in each round of {what}", "l2", 1, "1/√n on each of her n live keys"),
+                ]
+            if stage.recount is not None:
+                most = stage.recount.most
+                found += [
+                    Bound(f"a user's released {what} in the recount", "l2", 1, "scaled down together, none dropped"),
+                    Bound(f"a user's released {what} in the kept total", "l1", most, "clipped"),
+                ]
+        return tuple(found)
 
     def claimed(self) -> Claim:
         """There is no paper: what is claimed is what is proven."""
         loss = self.loss()
         return Claim("hubbub", loss.epsilon, loss.delta, holds=True, why="hubbub's own mechanism: no paper claims it")
 
+    def _open(self) -> list[tuple[str, float]]:
+        """Open stages and their last threshold in users who hold nothing else."""
+        return [
+            (stage.name, stage.selection.users(-1))
+            for stage in self.stages
+            if stage.selection is not None and stage.selection.thresholds
+        ]
+
     def thresholds(self) -> dict[str, int]:
         """The last round's threshold in whole users who hold nothing else, rounded up."""
-        return {"queries": -int(-self.stage.selection.users(-1) // 1)}
+        return {name: -int(-users // 1) for name, users in self._open()}
 
     def missing(self) -> tuple[str, ...]:
-        """Weights, not counts, pass the threshold: users who hold many queries count less."""
-        users = self.stage.selection.users(-1)
-        return (
-            f"queries: released at a weight of {users:.1f} users, where a user's weight is shared by the queries of "
-            "hers that are still in the running; below that a query is more likely absent than present",
+        """Weights, not counts, pass the threshold: users who hold many keys count less."""
+        return tuple(
+            f"{name}: released at a weight of {users:.1f} users, where a user's weight is shared by the {name} of "
+            "hers that are still in the running; below that a key is more likely absent than present"
+            for name, users in self._open()
         )
 
     def spurious(self) -> str:
-        """Only keys of some pool are ever tested."""
+        """Open stages test keys of pools only; closed ones test every key of their domain."""
+        if {"transitions", "sessions"} & set(self.tables):
+            return (
+                f"transitions and sessions: at most {float(Fraction(self.settings['F'])):g} rows of nobody are "
+                "expected in each selection; other tables: none, every released key was held by at least one user"
+            )
         return "none: every released key was held by at least one user"
 
-    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Pools]:
-        """Pools, fixed and kept before the first noise."""
-        from hubbub.steps.pools import EnginePools
+    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
+        """Pools of the first stage, fixed and kept before the first noise; later ones wait for what it releases."""
+        first, limit = self.stage.name, self.selection.limit
+        found: dict[str, Any] = {first: EnginePools(log, self.offers[first], limit, self.selection.bits, secret)}
+        later = {table: Later() for table in self.tables if table != first}
+        if len(self.stages) > 1:
+            found |= {"chain": Chain(log, secret, later | {t: Later() for t in self.offers if t not in later}), **later}
+        return found
 
-        selection = self.stage.selection
-        return {"queries": EnginePools(log, QUERIES, selection.limit, selection.bits, secret)}
+    def perturb(self, pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
+        """Select, count again, combine; then the stages that follow from it."""
+        first = self.stage
+        held = pools[first.name]
+        found = select(held, first.rounds, noise, first.name)
+        released = {first.name: count(held, first, found, noise, fewest=0)}
+        if len(self.stages) > 1:
+            chain: Chain = pools["chain"]
+            chain.choose(held, found)
+            self._follow(chain, released, noise)
+        return {table: released[table] for table in self.tables}
 
-    def perturb(self, pools: Mapping[str, Pools], noise: NoiseSource) -> Tables:
-        """Select, count again, combine."""
-        held, stage = pools["queries"], self.stage
-        chosen = select(held, stage.selection, noise, "queries")
-        counted = recount(held, chosen, stage.selection, stage.recount, noise, "queries")
-        result = combine(chosen, stage.selection, counted)
-        return {"queries": Released(chosen.ids, result.users, result.noise_sd)}
+    def _follow(self, chain: Chain, released: dict[str, Released], noise: NoiseSource) -> None:
+        """Every later stage, in the order of the budget; none is skipped because of what another released."""
+        false = Fraction(self.settings.get("F", 1))
+        levels: list[tuple[Holdings, Released]] = []
+        for stage in self.stages[1:]:
+            if stage.name == "clicks":
+                released["clicks"] = chain.clicks(stage, released["queries"], noise)
+            elif stage.name == "transitions":
+                longest = LONGEST if any(s.name in stages.SEQUENCES for s in self.stages) else 2
+                released["transitions"] = chain.transitions(stage, released["queries"], noise, false, longest=longest)
+            elif stage.name in stages.SEQUENCES:
+                shorter = levels[-1][1] if levels else released["transitions"]
+                levels.append(chain.sequences(stage, stages.SEQUENCES[stage.name], shorter, noise, false))
+            elif stage.name == "keywords":
+                released["keywords"] = chain.keywords(stage, noise)
+        if levels:
+            released["sessions"] = chain.sessions(levels)

@@ -8,7 +8,7 @@ in full, closed stages take μ² and no δ, and one conversion at the end gives 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from hubbub.errors import OurBug, ParameterError
@@ -27,7 +27,7 @@ from hubbub.mechanisms.rounds import WIDEST_NOISE, Selection, grid, recycled
 EXITS = 0.2
 """Share of the threshold δ that goes to the exits before the last round."""
 LAMBDA_BITS = 12
-"""In the recount a key of weight X counts as 2^12 X^-1/4."""
+"""In the recount a key of weight X counts as 2^12 X^-1/4, unless the noise would be too wide for the sampler."""
 
 SHAPES: dict[int, tuple[tuple[int, ...], tuple[Fraction, ...]]] = {
     1: ((1,), ()),
@@ -54,6 +54,8 @@ class Recount:
     keys: int
     kept_mu2: Fraction
     most: int
+    bits: int = LAMBDA_BITS
+    """λ = 2^bits for a key of weight 1; coarser where little budget needs much noise."""
 
     @property
     def kept_variance(self) -> int:
@@ -66,16 +68,19 @@ class Recount:
 
     def widest(self, users: float) -> int:
         """The largest noise it may ask for, if released keys weigh at least this many users."""
-        cap2 = math.ceil(self.keys * 4**LAMBDA_BITS / math.sqrt(max(1.0, users)))
+        cap2 = math.ceil(self.keys * 4**self.bits / math.sqrt(max(1.0, users)))
         return max(self.variance(cap2), self.kept_variance)
 
 
 @dataclass(frozen=True)
 class StagePlan:
-    """What a stage is to get: its weight, its pool, and thousandths for selection, recount and kept total."""
+    """What a stage is to get: its weight, its pool, and thousandths for selection, recount and kept total.
+
+    Without a selection its keys follow from earlier stages; without `keys` it is one histogram over public bins.
+    """
 
     name: str
-    weight: int
+    weight: Fraction | int
     limit: int
     inner: tuple[int, int, int]
     keys: int
@@ -86,66 +91,94 @@ class StagePlan:
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage ready to run."""
+    """A stage ready to run: what of it there is."""
 
     name: str
-    selection: Selection
-    recount: Recount
+    selection: Selection | None
+    recount: Recount | None
+    histogram: Fraction | None = None
+    """μ² of a histogram."""
+
+    @property
+    def rounds(self) -> Selection:
+        """Its selection, where there must be one."""
+        if self.selection is None:
+            raise OurBug(f"{self.name} selects nothing")
+        return self.selection
 
     def steps(self, proof: str, *, tightened: bool) -> tuple[GaussianStep, ...]:
         """All its draws."""
-        return (
-            self.selection.step(self.name, proof, tightened=tightened),
-            GaussianStep(f"{self.name} recount", (self.recount.mu2,), proof),
-            GaussianStep(f"{self.name} kept total", (mu2_of(self.recount.most**2, self.recount.kept_variance),), proof),
-        )
+        steps = []
+        if self.selection is not None:
+            steps.append(self.selection.step(self.name, proof, tightened=tightened))
+        if self.recount is not None:
+            steps.append(GaussianStep(f"{self.name} recount", (self.recount.mu2,), proof))
+            mu2 = mu2_of(self.recount.most**2, self.recount.kept_variance)
+            steps.append(GaussianStep(f"{self.name} kept total", (mu2,), proof))
+        if self.histogram is not None:
+            steps.append(GaussianStep(self.name, (self.histogram,), proof))
+        return tuple(steps)
 
 
-QUERIES = StagePlan("queries", weight=45, limit=100, inner=(850, 140, 10), keys=50, most=300)
 LATER_DELTA = Fraction(15, 100)
 """What later open stages may spend of δ on their thresholds, all together."""
 
 
 def calibrate(plans: list[StagePlan], epsilon: Fraction, delta: Fraction, rounds: int, proof: str) -> list[Stage]:
     """Constants of all stages: shares first, then the noise, then the thresholds (Part II of the notes)."""
-    whole = sum(p.weight for p in plans)
+    whole = sum((Fraction(p.weight) for p in plans), Fraction(0))
     share = shares(
-        (f"{p.name} {part}", Fraction(p.weight, whole) * Fraction(thousandths, 1000))
+        (f"{p.name} {part}", Fraction(p.weight) / whole * Fraction(thousandths, 1000))
         for p in plans
         for part, thousandths in zip(("selection", "recount", "kept"), p.inner, strict=True)
+        if thousandths
     )
-    later = [p for p in plans[1:] if p.open]
-    later_weight = sum(p.weight for p in later)
-    spent = {p.name: float(LATER_DELTA * delta * Fraction(p.weight, later_weight)) for p in later}
+    first = plans[0]
+    if not (first.open and first.inner[0]):
+        raise OurBug("the first stage learns its keys from the log")
+    later = [p for p in plans[1:] if p.open and p.inner[0]]
+    later_weight = sum((Fraction(p.weight) for p in later), Fraction(0))
+    spent = {p.name: float(LATER_DELTA * delta * Fraction(p.weight) / later_weight) for p in later}
     first_delta = float(delta) - sum(spent.values())
     eps = float(epsilon)
     mu2 = Fraction(mu_of(eps, first_delta * (1 - DELTA_SLACK))) ** 2
+    part = {name: mu2 * fraction for name, fraction in share.items()}
     recounts = {
-        p.name: Recount(mu2 * share[f"{p.name} recount"], p.keys, mu2 * share[f"{p.name} kept"], p.most) for p in plans
+        p.name: Recount(part[f"{p.name} recount"], p.keys, part[f"{p.name} kept"], p.most)
+        for p in plans
+        if p.keys and p.inner[1]
     }
+    histograms = {p.name: part[f"{p.name} recount"] for p in plans if not p.keys}
     multiples = shape(rounds)[0]
-    noises = {p.name: grid(mu2 * share[f"{p.name} selection"], multiples) for p in plans}
+    noises = {p.name: grid(part[f"{p.name} selection"], multiples) for p in plans if p.inner[0]}
     used = float(sum((mu2_of(4**k * m * m, m * v) for k, v in noises.values() for m in multiples), Fraction(0)))
-    used += float(sum((r.mu2 + r.kept_mu2 for r in recounts.values()), Fraction(0)))
-    first = plans[0]
-    if not first.open:
-        raise OurBug("the first stage learns its keys from the log")
+    used += float(sum((r.mu2 + r.kept_mu2 for r in recounts.values()), sum(histograms.values(), Fraction(0))))
     bits, variance = noises[first.name]
     opening = float(mu2_of(4**bits * multiples[0] ** 2, multiples[0] * variance)) * (1 - SLACK)
     spent[first.name] = novel_delta(eps, first_delta, used * (1 + SLACK), opening, first.limit)
     if spent[first.name] <= 0:
         raise ParameterError("This δ leaves nothing for thresholds.", given=f"δ = {float(delta):g}, ε = {eps:g}")
-    stages = [
-        Stage(p.name, _thresholds(*noises[p.name], rounds, p.limit, spent.get(p.name)), recounts[p.name]) for p in plans
-    ]
+    selections = {
+        p.name: _thresholds(*noises[p.name], rounds, p.limit, spent.get(p.name)) for p in plans if p.name in noises
+    }
+    stages = [Stage(p.name, selections.get(p.name), recounts.get(p.name), histograms.get(p.name)) for p in plans]
+    served = []
     for stage in stages:  # a run must not stop after its first noise because of what was released
-        passing = min((stage.selection.users(r) for r in range(len(stage.selection.thresholds))), default=1.0)
-        if 2 * stage.recount.widest(passing) >= WIDEST_NOISE:
-            raise ParameterError("This ε needs more noise than the sampler serves.", next="raise epsilon or delta")
-    steps = [s for i, stage in enumerate(stages) for s in stage.steps(proof, tightened=i == 0)]
+        tests = stage.selection.thresholds if stage.selection is not None else ()
+        passing = min((stage.rounds.users(r) for r in range(len(tests))), default=1.0)
+        served.append(stage if stage.recount is None else replace(stage, recount=_served(stage.recount, passing)))
+    steps = [s for i, stage in enumerate(served) for s in stage.steps(proof, tightened=i == 0)]
     if certify(steps, eps) > float(delta):
         raise OurBug("the calibrated constants do not meet δ")
-    return stages
+    return served
+
+
+def _served(recount: Recount, users: float) -> Recount:
+    """λ coarser until the sampler serves any noise the recount may need."""
+    for bits in range(LAMBDA_BITS, 3, -1):
+        if 2 * replace(recount, bits=bits).widest(users) < WIDEST_NOISE:
+            return replace(recount, bits=bits)
+    raise ParameterError("This ε needs more noise than the sampler serves.", next="raise epsilon or delta")
 
 
 def _thresholds(bits: int, variance: int, rounds: int, limit: int, delta: float | None) -> Selection:
@@ -156,3 +189,19 @@ def _thresholds(bits: int, variance: int, rounds: int, limit: int, delta: float 
     last = delta / limit if rounds == 1 else (1 - EXITS) * delta / limit
     exits = [EXITS * delta / (max(rounds - 1, 1) * limit)] * (rounds - 1)
     return recycled(bits, variance, multiples, levels, limit, [*exits, last])
+
+
+def closed(plan: Selection, size: int, false: Fraction) -> Selection:
+    """Thresholds for keys known beforehand: Θ_r = ⌈√(C_r V) Φc⁻¹(F/(R N))⌉, so that at most F of N absent keys pass.
+
+    F bounds the false keys, not the privacy: any threshold will do, so floats may set it.
+    """
+    from scipy.stats import norm
+
+    rounds = len(plan.multiples)
+    z = max(0.5, float(norm.isf(min(0.3, float(false / (rounds * max(1, size)))))))
+    spread = [sum(plan.variances[: r + 1]) for r in range(rounds)]
+    thresholds = tuple(math.ceil(math.sqrt(v) * z) for v in spread)
+    levels = shape(rounds)[1]
+    drops = tuple(math.floor(x * thresholds[-1] * v / spread[-1]) for x, v in zip(levels, spread, strict=False))
+    return replace(plan, thresholds=thresholds, drops=drops)

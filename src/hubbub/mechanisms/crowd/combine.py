@@ -52,6 +52,18 @@ def combine(selected: Selected, plan: Selection, counted: Recounted) -> Counted:
     return Counted(whole[back], noise_sd[back])
 
 
+def alone(counted: Recounted) -> Counted:
+    """Where nothing was selected there are no weights: the recount by itself."""
+    lam = counted.lam.astype(float)
+    recounts, variance = counted.sums / lam, counted.variance / lam**2
+    factor, factor_noise = kept_factor(recounts, variance, counted)
+    users = factor * recounts
+    return Counted(
+        np.maximum(np.rint(users), 1).astype(np.int64),
+        np.rint(1000 * np.sqrt(factor**2 * variance + factor_noise * users**2 + ROUNDING)) / 1000,
+    )
+
+
 def _estimates(selected: Selected, plan: Selection, counted: Recounted) -> tuple[Floats, Floats]:
     lam = counted.lam.astype(float)
     recounts, variance = counted.sums / lam, counted.variance / lam**2
@@ -59,9 +71,9 @@ def _estimates(selected: Selected, plan: Selection, counted: Recounted) -> tuple
     recounts, variance = factor * recounts, factor**2 * variance
     if selected.ids.size < FEWEST:
         return recounts, variance + factor_noise * recounts**2
-    means = np.array([float(test.mean) for test in plan.tests])[selected.rounds]
+    means = np.array(plan.means, float)[selected.rounds]
     weights = np.maximum(selected.accumulators / means, 1.0)
-    weight_variance = np.array([float(test.variance) for test in plan.tests])[selected.rounds] / means**2
+    weight_variance = np.array(plan.spreads, float)[selected.rounds] / means**2
     users, noise2 = np.empty_like(recounts), np.empty_like(recounts)
     for r in np.unique(selected.rounds):
         g = np.flatnonzero(selected.rounds == r)

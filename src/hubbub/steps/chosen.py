@@ -1,0 +1,153 @@
+"""Later stages of a chain: what users hold among keys that earlier stages released.
+
+The released keys are known by then, so a table may be restricted to them freely: clicks on released queries,
+steps between two of them, walks along released steps, words in them. All in the common SQL of the engines; texts
+of sequences are joined by `SEPARATOR`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hubbub.log import SearchLog
+from hubbub.steps.count import Integers
+from hubbub.steps.holdings import Holdings
+from hubbub.steps.keys import CLICKS, KEYWORDS, TRANSITIONS, Keys
+from hubbub.steps.keys.keywords import WORDS, split
+from hubbub.steps.sessions import GAP, SEPARATOR, require_times, searches
+
+LONGEST = 4
+"""Queries in the longest sequence."""
+
+
+def choose(log: SearchLog, pools: Holdings, ids: Integers) -> pa.Table:
+    """Keep released keys as `chosen_…`: their columns, and `place`, their position in `ids`; give them back."""
+    name, kind = f"chosen_{pools.kind.name}", pools.kind
+    log.engine.register("chosen_ids", pa.table({"kid": ids, "place": np.arange(ids.size)}))
+    log.engine.save(
+        name,
+        f"SELECT {kind.list('k')}, c.place AS place FROM {pools.keys} AS k JOIN chosen_ids AS c ON k.kid = c.kid",
+    )
+    return log.engine.fetch(f"SELECT {kind.list()}, place FROM {name}").sort_by("place")
+
+
+SESSIONS = Keys("sessions", ("queries",), "", (), sequence=True)
+"""Sequences of all lengths as one table; never counted by itself."""
+
+# ------------------------------------------------------------------ clicks
+
+CHOSEN_CLICKS = replace(
+    CLICKS,
+    events='SELECT l.uid AS uid, l."time" AS "time", l.query AS query, l."rank" AS "rank", l.url AS url '
+    "FROM {log} AS l JOIN chosen_queries AS c ON l.query = c.query WHERE l.url IS NOT NULL",
+)
+
+
+def click_parents(keys: str) -> str:
+    """For each click, the place of its query."""
+    return f"SELECT k.kid AS kid, c.place AS a FROM {keys} AS k JOIN chosen_queries AS c ON k.query = c.query"
+
+
+# ------------------------------------------------------------------ transitions and sessions
+
+
+def walk(log: SearchLog, length: int) -> None:
+    """Keep every run of up to `length` searches, one right after the other, that begins with two released queries.
+
+    `q1 … q4` are texts, NULL from where the session ends or a query repeats the one before it.
+    """
+    require_times(log)
+    window = 'PARTITION BY uid ORDER BY "time", query'
+    ahead = range(1, length)
+    leads = "".join(
+        f', lead(query, {i}) OVER ({window}) AS n{i + 1}, lead("time", {i}) OVER ({window}) AS t{i + 1}' for i in ahead
+    )
+    columns, alive = ['"time"', "q1", "n2 AS q2"], "1 = 1"
+    for i in range(3, length + 1):
+        alive = f"{alive} AND t{i} - t{i - 1} <= {GAP} AND n{i} <> n{i - 1}"
+        columns.append(f"CASE WHEN {alive} THEN n{i} END AS q{i}")
+    log.engine.save(
+        "walked",
+        f'SELECT uid, {", ".join(columns)} FROM (SELECT uid, "time", query AS q1{leads} '
+        f"FROM ({searches()}) AS searches) AS ahead JOIN chosen_queries AS a ON a.query = q1 "
+        f'JOIN chosen_queries AS b ON b.query = n2 WHERE t2 - "time" <= {GAP} AND n2 <> q1',
+    )
+
+
+CHOSEN_TRANSITIONS = replace(
+    TRANSITIONS, events='SELECT uid, "time", q1 AS query, q2 AS next_query FROM walked', prepare=None
+)
+
+
+def transition_codes(keys: str) -> str:
+    """For each transition, the places of its two queries."""
+    return (
+        f"SELECT k.kid AS kid, a.place AS a, b.place AS b FROM {keys} AS k "
+        f"JOIN chosen_queries AS a ON k.query = a.query JOIN chosen_queries AS b ON k.next_query = b.query"
+    )
+
+
+def sequences(length: int) -> Keys:
+    """Runs of this many queries that stand in the domain `joined_…`."""
+    text = f", '{SEPARATOR}', ".join(f"w.q{i}" for i in range(1, length + 1))
+    return Keys(
+        name=f"sequences_{length}",
+        columns=("queries",),
+        events=f'SELECT s.uid AS uid, s."time" AS "time", s.queries AS queries FROM '
+        f'(SELECT w.uid AS uid, w."time" AS "time", concat({text}) AS queries FROM walked AS w '
+        f"WHERE w.q{length} IS NOT NULL) AS s JOIN joined_{length} AS j ON s.queries = j.queries",
+        order=('"time" NULLS LAST', "queries"),
+        sequence=True,
+    )
+
+
+def sequence_codes(length: int, keys: str) -> str:
+    """For each sequence, its place in the domain."""
+    return f"SELECT k.kid AS kid, j.place AS a FROM {keys} AS k JOIN joined_{length} AS j ON k.queries = j.queries"
+
+
+def joins(heads: list[tuple[str, ...]]) -> tuple[list[str], Integers]:
+    """Every sequence made of two released ones that overlap in all but one query, and the two parents of each."""
+    begins: dict[tuple[str, ...], list[int]] = {}
+    for i, head in enumerate(heads):
+        begins.setdefault(head[:-1], []).append(i)
+    pairs = [(i, j) for i, head in enumerate(heads) for j in begins.get(head[1:], ())]
+    texts = [SEPARATOR.join((*heads[i], heads[j][-1])) for i, j in pairs]
+    return texts, np.array(pairs, np.int64).reshape(-1, 2)
+
+
+# ------------------------------------------------------------------ keywords
+
+
+class _WordsIn:
+    """The words of queries that are among these; a class, because it may be carried to other processes."""
+
+    def __init__(self, words: pa.Array) -> None:
+        self.words = words
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+        for batch in split(batches):
+            yield batch.filter(pc.is_in(batch.column("keyword"), value_set=self.words))
+
+
+def words_of(queries: pa.Array) -> pa.Array:
+    """The distinct words of released queries, sorted."""
+    words = pc.unique(pc.list_flatten(pc.split_pattern(queries, " ")))
+    return words.take(pc.sort_indices(words))
+
+
+def hold_words(log: SearchLog, words: pa.Array) -> Holdings:
+    """Who used which of these words in any search."""
+    engine = log.engine
+    engine.map_batches("chosen_words", "SELECT DISTINCT query FROM log", _WordsIn(words), WORDS)
+    engine.save(
+        "held_keywords",
+        "SELECT DISTINCT l.uid AS uid, w.keyword AS keyword FROM log AS l JOIN chosen_words AS w ON l.query = w.query",
+    )
+    engine.register("pooled_keywords", pa.table({"kid": np.arange(len(words)), "keyword": words}))
+    return Holdings(log, KEYWORDS, "held_keywords", "pooled_keywords", len(words))

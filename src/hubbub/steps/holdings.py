@@ -1,0 +1,85 @@
+"""What users hold, inside an engine, and counting released keys over all of it.
+
+A user who holds many released keys is scaled, not cut, so that no user's vector is longer than a bound. Keys
+that nobody's pool held may be released too (a closed domain): they are adopted, and counted with the others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.errors import OurBug
+from hubbub.log import SearchLog
+from hubbub.steps.count import Integers
+from hubbub.steps.keys import Keys
+
+MOST = 1 << 62
+
+
+class Holdings:
+    """Who holds which keys. `held` names the table (uid, key columns), `keys` that of (kid, key columns)."""
+
+    def __init__(self, log: SearchLog, kind: Keys, held: str, keys: str, size: int) -> None:
+        self.log, self.kind, self.held, self.keys, self.size = log, kind, held, keys, size
+
+    def adopt(self, rows: pa.Table) -> Integers:
+        """Give ids to keys that stand in no pool: the next ones, in the order of the rows."""
+        ids = self.size + np.arange(rows.num_rows)
+        if rows.num_rows:
+            engine, name = self.log.engine, self.kind.name
+            engine.register(f"adopted_{name}", rows.select(self.kind.columns).append_column("kid", pa.array(ids)))
+            own = f"SELECT kid, {self.kind.list()} FROM"
+            engine.view(f"all_{name}", f"{own} {self.keys} UNION ALL {own} adopted_{name}")
+            self.keys, self.size = f"all_{name}", self.size + rows.num_rows
+        return ids
+
+    def _holding(self, ids: Integers, columns: dict[str, Integers]) -> str:
+        """The engine's table of (uid, kid, …) for users who hold released keys."""
+        engine = self.log.engine
+        engine.register("released_keys", pa.table({"kid": ids, **columns}))
+        on = " AND ".join(f"h.{c} = k.{c}" for c in self.kind.columns)
+        extra = "".join(f", r.{c} AS {c}" for c in columns)
+        kept = "".join(f", k.{c} AS {c}" for c in columns)
+        return (
+            f"SELECT h.uid AS uid, k.kid AS kid{kept} FROM {self.held} AS h JOIN (SELECT t.*{extra} "
+            f"FROM {self.keys} AS t JOIN released_keys AS r ON t.kid = r.kid) AS k ON {on}"
+        )
+
+    def recount(self, ids: Integers, lam: Integers, cap2: int) -> Integers:
+        """Users whose λ are too long are scaled down to length² <= cap2: isqrt(λ² cap2 // n2) for each key."""
+        if ids.size and int(lam.max()) ** 2 * cap2 >= MOST:
+            raise OurBug("the recount would overflow")
+        engine, table = self.log.engine, f"holding_{self.kind.name}"
+        engine.save(table, self._holding(ids, {"lam": lam}))
+        # Doubles only guess the quotient and the root; the corrections beside them are exact integers.
+        users = f"SELECT uid, CAST(sum(lam * lam) AS BIGINT) AS n2 FROM {table} GROUP BY uid"
+        joined = (
+            f"SELECT r.kid AS kid, r.lam * r.lam AS whole, r.lam * r.lam * {cap2} AS top, u.n2 AS n2, "
+            f"CAST(floor(CAST(r.lam * r.lam * {cap2} AS DOUBLE) / u.n2) AS BIGINT) AS q "
+            f"FROM {table} AS r JOIN ({users}) AS u ON r.uid = u.uid"
+        )
+        quotient = "CASE WHEN q * n2 > top THEN q - 1 WHEN (q + 1) * n2 <= top THEN q + 1 ELSE q END"
+        scaled = f"SELECT kid, CASE WHEN n2 <= {cap2} THEN whole ELSE {quotient} END AS x FROM ({joined}) AS joined"
+        rooted = f"SELECT kid, x, CAST(floor(sqrt(CAST(x AS DOUBLE))) AS BIGINT) AS s FROM ({scaled}) AS scaled"
+        root = "CASE WHEN s * s > x THEN s - 1 WHEN (s + 1) * (s + 1) <= x THEN s + 1 ELSE s END"
+        summed = engine.fetch(f"SELECT kid, CAST(sum({root}) AS BIGINT) AS y FROM ({rooted}) AS rooted GROUP BY kid")
+        sums = np.zeros(self.size, np.int64)
+        sums[summed.column("kid").to_numpy()] = summed.column("y").to_numpy()
+        return checked(sums[ids])
+
+    def kept(self, ids: Integers, most: int) -> int:
+        """Σ over users of min(most, released keys she holds)."""
+        table = f"holding_{self.kind.name}"
+        total = self.log.engine.fetch(
+            f"SELECT CAST(coalesce(sum(least(n, {most})), 0) AS BIGINT) AS total FROM "
+            f"(SELECT uid, count(*) AS n FROM {table} GROUP BY uid) AS users"
+        )
+        return int(total.column("total")[0].as_py())
+
+
+def checked(sums: Integers) -> Integers:
+    """Sums that are exact in every number format on the way."""
+    if sums.size and int(sums.max()) >= 1 << 56:
+        raise OurBug("a sum of weights is too large for exact arithmetic")
+    return sums
