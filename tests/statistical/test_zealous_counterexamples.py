@@ -1,0 +1,176 @@
+"""What is wrong in Götz et al. 2009, found by the audit: there in the published form, absent in the strict one.
+
+Everything here is exact: runs are enumerated through the installed `perturb`, nothing is sampled.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hubbub import Zealous
+from hubbub.audit.counts import sensitivity
+from hubbub.audit.exact import EnumeratingNoise, distribution, divergence, hockey_stick
+from hubbub.audit.mutants_zealous import ZEALOUS
+from hubbub.audit.neighbours import threshold_pairs
+from hubbub.audit.protocols import Pair, Subject
+from hubbub.audit.statistical import sampled
+from hubbub.audit.tiny import measured
+from hubbub.mechanisms.zealous import formulas
+from hubbub.steps.count import Counts
+
+EQUATION_3: dict[str, Any] = {"analysis": "indistinguishability", "variant": "published"}
+TAU_PRIME = Fraction(formulas.theorem1_tau_prime(1, Fraction(1), Fraction(1, 10**6))).limit_denominator(10**6)
+
+
+def own_key(mechanism: Zealous) -> Pair:
+    return next(iter(threshold_pairs(mechanism)))
+
+
+@pytest.mark.parametrize(("lam", "reach", "real"), [(2, 60, 7.07e-4), (10, 200, 0.135)])
+def test_equation_3_is_refuted_as_published_and_not_in_strict(lam: int, reach: int, real: float) -> None:
+    """Theorem 1 allows any λ >= 2m/ε', and claims (1, 1e-6) for both of these."""
+    published = Zealous(lambda_=lam, tau=1, tau_prime=TAU_PRIME, **EQUATION_3)
+    rows = list(divergence(Subject.of(published), own_key(published), reach))
+    assert {row.against: row.refuted for row in rows} == {"proven": False, "claimed": True}
+    a = math.exp(-1 / lam)
+    seen = next(row.observed for row in rows if row.against == "claimed")
+    assert math.isclose(seen, a**14 / (1 + a), rel_tol=1e-3), "the integer rule > 14.12"
+    assert math.isclose(0.5 * math.exp(-(float(TAU_PRIME) - 1) / lam), real, rel_tol=5e-3), "real-valued noise"
+    assert seen > 500e-6 and not published.claimed().holds and "false" in published.claimed().why
+    if lam == 2:
+        assert math.isclose(published.claimed().delta or 0, 1e-6, rel_tol=1e-4)
+
+    strict = Zealous(epsilon=1, delta="1e-6", neighbours="replace")
+    [row] = divergence(Subject.of(strict), own_key(strict), 60)
+    assert not row.refuted and row.bound <= 1e-6
+
+
+def test_the_calibrated_indistinguishability_keeps_what_was_asked() -> None:
+    """Its τ′ is the corrected one; the claim on the card is still (3) as printed, and still false."""
+    mechanism = Zealous(epsilon=1, delta="1e-6", **EQUATION_3)
+    assert mechanism.settings["tau_prime"] == 28 and mechanism.loss().delta <= 1e-6
+    assert not mechanism.claimed().holds
+
+
+def test_items_chosen_by_popularity_are_caught() -> None:
+    """50 users hold a and b; one more user tips the majority: a is published with probability 0.99999, and then 0."""
+    mechanism = Zealous(lambda_=2, tau=1, tau_prime=26, m=1)
+    popular = next(m for m in ZEALOUS if m.name == "most popular items kept").make(mechanism)
+    both = tuple((f"user{i}", t, q, None) for i in range(50) for t, q in enumerate("ab"))
+    tipped = (*both, ("one more", 0, "b", None))
+    shown = []
+    for subject in (popular, Subject.of(mechanism)):
+        laws = [distribution(subject, measured(subject, log), 60)[0] for log in (both, tipped)]
+        shown.append([sum(p for o, p in law.items() if any("a" in row for row in o)) for law in laws])
+        delta = max(hockey_stick(*laws, 0.5), hockey_stick(*reversed(laws), 0.5))
+        assert (delta > 0.999) is (subject is popular)
+    assert shown[0][0] > 0.99999 and shown[0][1] == 0
+    assert shown[1][0] > 0.99999 and math.isclose(*shown[1])
+    pair = Pair("a majority of one", both, tipped)
+    for test in (sensitivity, divergence, sampled(1000)):
+        assert all(row.refuted for row in test(popular, pair))
+        assert not any(row.refuted for row in test(Subject.of(mechanism), pair))
+
+
+# ------------------------------------------------------------------ Theorem 2 and its set of exceptions
+
+ABSENT = None
+REACH = 40
+Law = dict[int | None, float]
+
+
+def law_of(mechanism: Zealous, count: int) -> Law:
+    """What becomes of one item with this count, through `perturb`: its value, or nothing."""
+    law: Law = {}
+    noise = EnumeratingNoise(REACH)
+    for _ in noise.runs():
+        out = mechanism.perturb({"queries": Counts(np.array([count]))}, noise)["queries"]
+        value = int(out.values[0]) if out.ids.size and out.values is not None else ABSENT
+        law[value] = law.get(value, 0.0) + noise.mass
+    return law
+
+
+def histograms(users: int, m: int, items: int) -> Iterator[tuple[int, ...]]:
+    """Every histogram of `users` users with at most m of these items each."""
+    sets = [s for n in range(m + 1) for s in itertools.combinations(range(items), n)]
+    seen = set()
+    for log in itertools.combinations_with_replacement(sets, users):
+        counts = tuple(sum(i in s for s in log) for i in range(items))
+        if counts not in seen:
+            seen.add(counts)
+            yield counts
+
+
+def exceptions(mechanism: Zealous, users: int, items: int, repaired: bool) -> tuple[float, float]:
+    """(largest P(Ω2), largest log-ratio outside Ω2), over all logs and all their replace neighbours.
+
+    Ω2 holds the outputs with an item of count τ; repaired, also those with an item of count below τ.
+    """
+    m, tau = int(mechanism.settings["m"]), int(mechanism.settings["tau"])
+    laws = [law_of(mechanism, c) for c in range(users + 2)]
+    moves = [v for v in itertools.product((-1, 0, 1), repeat=items) if v.count(1) <= m and v.count(-1) <= m]
+    logs = set(histograms(users, m, items))
+    ratio: dict[tuple[int, int], float] = {}
+    for c, d in itertools.product(range(users + 1), repeat=2):
+        ratio[c, d] = 0.0
+        if abs(c - d) == 1:
+            exempt = (c <= tau) if repaired else (c == tau)
+            for value in {*laws[c], *laws[d]}:
+                p, q = laws[c].get(value, 0.0), laws[d].get(value, 0.0)
+                if value is not ABSENT and (exempt or value >= min(c, d) + REACH):  # there the enumeration ends
+                    continue
+                if max(p, q) > 0:
+                    ratio[c, d] = max(ratio[c, d], math.inf if min(p, q) == 0 else abs(math.log(p / q)))
+    delta = max(1 - math.prod(laws[c].get(ABSENT, 0.0) for c in log if c == tau) for log in logs)
+    worst = 0.0
+    for log in logs:
+        for move in moves:
+            other = tuple(c + v for c, v in zip(log, move, strict=True))
+            if other in logs:
+                worst = max(worst, sum(ratio[c, d] for c, d in zip(log, other, strict=True)))
+    return delta, worst
+
+
+SETTINGS = [
+    {"m": 1, "lambda": 2, "tau": 1, "tau_prime": 7, "users": 4, "items": 4},
+    {"m": 1, "lambda": 1, "tau": 2, "tau_prime": 6, "users": 6, "items": 3},
+    {"m": 2, "lambda": 2, "tau": 1, "tau_prime": 8, "users": 2, "items": 4},
+    {"m": 2, "lambda": 3, "tau": 3, "tau_prime": 14, "users": 4, "items": 4},
+    {"m": 1, "lambda": 4, "tau": 2, "tau_prime": 9, "users": 6, "items": 4},
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_theorem_2_holds_with_its_exceptions_repaired(settings: dict[str, int]) -> None:
+    given = dict(settings)
+    users, items = given.pop("users"), given.pop("items")
+    mechanism = Zealous(**given, U=users, variant="published")  # type: ignore[arg-type]
+    claim = mechanism.claimed()
+    assert claim.holds and claim.delta is not None and claim.epsilon is not None
+    delta, worst = exceptions(mechanism, users, items, repaired=True)
+    found = mechanism.also()[0][0]
+    assert delta <= (found.delta or 0) * (1 + 1e-9) <= claim.delta * (1 + 1e-9)
+    assert delta > 0.99 * (found.delta or 0), "some log has as many items at τ as the bound allows"
+    assert worst <= claim.epsilon * (1 + 1e-9)
+    enough = users >= 2 * (given["tau"] + 1)  # for all 2m items that one user moves to have counts above τ
+    assert worst > (0.99 if enough else 0.49) * claim.epsilon, "the enumeration has power"
+    same, unbounded = exceptions(mechanism, users, items, repaired=False)
+    assert same == delta, "the repair costs nothing"
+    assert math.isinf(unbounded), "as printed, Ω holds outputs only the neighbour can have"
+
+
+def test_without_the_first_branch_an_absent_item_tells_too_much() -> None:
+    """λ = 10, τ = 1, τ′ = 2: (5) asks for 17.6 more; the probabilistic ε is larger, and that is what is stated."""
+    mechanism = Zealous(lambda_=10, tau=1, tau_prime=2, m=1, U=2, variant="published")
+    assert mechanism.claimed().epsilon is None
+    epsilon = mechanism.also()[0][0].epsilon
+    assert epsilon is not None and epsilon > 5 * 2 / 10
+    _, worst = exceptions(mechanism, 2, 3, repaired=True)
+    assert 2 / 10 < worst <= epsilon * (1 + 1e-9)
