@@ -34,7 +34,7 @@ from hubbub.errors import InputError, LedgerError, OurBug, ParameterError, Refus
 from hubbub.folder import permit, require_free, whole
 from hubbub.guarantee import ANYTHING, Guarantee, number
 from hubbub.ledger import Entry, Ledger, named
-from hubbub.mechanisms.base import Mechanism, Tables
+from hubbub.mechanisms.base import Mechanism, Rows, Tables
 from hubbub.noise import SecureNoise, SeededNoise, discrete_laplace
 from hubbub.report.page import Shown, render, write_pages
 from hubbub.steps.count import names
@@ -155,6 +155,7 @@ class Result:
     rows: dict[str, int]
     owner_only: dict[str, object]
     warning: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def release(
@@ -205,6 +206,7 @@ def run_release(
         "rejects": log.ingested.rejected,
         "reasons": log.ingested.reasons,
     }
+    notes = mechanism.owner_notes(counts)
     with whole(plan.out) as folder:
         _write_owner_only(folder / "owner-only", log, plan)  # no noise in it: if the disk is full, nothing is spent
         entry = _reserve(ledger, plan, loss, guarantee)
@@ -219,7 +221,7 @@ def run_release(
         (folder / "owner-only" / "facts.json").write_text(json.dumps(owner_only, indent=2) + "\n", encoding="utf-8")
         permit(folder / "owner-only", 0o700, 0o600)
         permit(folder / "public", 0o755, 0o644)
-    return Result(Release(plan.out), guarantee, entry, rows, owner_only, _commit(ledger, entry))
+    return Result(Release(plan.out), guarantee, entry, rows, owner_only, _commit(ledger, entry), notes)
 
 
 def _commit(ledger: Ledger, entry: Entry) -> str:
@@ -291,7 +293,12 @@ def _write_public(
     folder.mkdir()
     written: dict[str, Written] = {}
     for table in plan.mechanism.tables:
-        rows = sort_rows(named_rows(log, plan.mechanism, table, counts[table], tables))
+        released = tables[table]
+        rows = (
+            released.rows
+            if isinstance(released, Rows)
+            else sort_rows(named_rows(log, plan.mechanism, table, counts[table], tables))
+        )
         path = folder / f"{table}.parquet"
         pq.write_table(as_lists(rows, plan.mechanism.offers[table]), path, compression="zstd")
         written[path.name] = Written(sha256_of(path), rows.num_rows)

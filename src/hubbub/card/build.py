@@ -59,8 +59,9 @@ def build_card(mechanism: Mechanism, facts: Facts) -> Card:
 
 
 def columns(mechanism: Mechanism, table: str) -> list[str]:
-    """The columns of a released table: its key, the noisy value, the spread of the noise."""
-    return [*mechanism.offers[table].columns, mechanism.value_column, "noise_sd"]
+    """The columns of a released table: its key, the noisy value, the spread of the noise; or those of a log."""
+    kind = mechanism.offers[table]
+    return [*kind.columns] if kind.rows else [*kind.columns, mechanism.value_column, "noise_sd"]
 
 
 # ------------------------------------------------------------------ section by section

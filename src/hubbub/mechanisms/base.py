@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from hubbub.account import Domain, Loss
 from hubbub.errors import ParameterError
@@ -24,7 +25,7 @@ from hubbub.guarantee import Claim, Definition, Guarantee, Neighbours
 from hubbub.steps.keys import Keys
 
 if TYPE_CHECKING:
-    from hubbub.lists import UrlList
+    from hubbub.lists import QueryPool, UrlList
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
 
@@ -46,6 +47,8 @@ class Parameter:
     open_low: bool = False
     open_high: bool = False
     choices: tuple[str, ...] = ()
+    fact: bool = False
+    """Whether it states a fact about the log rather than a choice."""
 
     @property
     def range(self) -> str:
@@ -115,6 +118,18 @@ class Released:
     noise_sd: float | npt.NDArray[np.float64] | None
 
 
+@dataclass(frozen=True)
+class Rows(Released):
+    """A whole log as a table: rows of synthetic users in SearchLog's columns, already in the order of their ids."""
+
+    rows: pa.Table
+
+    @staticmethod
+    def of(rows: pa.Table) -> Rows:
+        """These rows."""
+        return Rows(np.arange(rows.num_rows), None, None, rows)
+
+
 Tables = dict[str, Released]
 
 
@@ -130,6 +145,8 @@ class Mechanism(ABC):
     variants: ClassVar[tuple[str, ...]] = ("strict", "published")
     parameters: ClassVar[tuple[Parameter, ...]]
     proof: ClassVar[str]
+    takes_pool: ClassVar[bool] = False
+    """Whether its keys come from a public pool of queries."""
     registry: ClassVar[dict[str, type[Mechanism]]] = {}
 
     def __init__(
@@ -139,6 +156,7 @@ class Mechanism(ABC):
         neighbours: str | Neighbours | None = None,
         tables: tuple[str, ...] | list[str] | None = None,
         serp: UrlList | None = None,
+        pool: QueryPool | None = None,
         **settings: object,
     ) -> None:
         if variant not in self.variants:
@@ -150,6 +168,9 @@ class Mechanism(ABC):
             allowed = ", ".join(n.value for n in Neighbours)
             raise ParameterError("There is no such neighbouring relation.", given=neighbours, allowed=allowed) from None
         self.serp = serp
+        if pool is not None and not self.takes_pool:
+            raise ParameterError(f"{self.name} takes no pool of queries.", given="--pool")
+        self.pool = pool
         wanted = tuple(dict.fromkeys(tables or self._default_tables()))
         for table in wanted:
             if table not in self.offers:
@@ -199,6 +220,18 @@ class Mechanism(ABC):
 
     def caveats(self) -> tuple[str, ...]:
         """What a reader of the guarantee must know besides."""
+        return ()
+
+    def also(self) -> tuple[tuple[Guarantee, str], ...]:
+        """Other definitions that hold besides the headline, each with how."""
+        return ()
+
+    def advice(self) -> tuple[str, ...]:
+        """What `estimate` says besides: how to choose the parameters. Nothing of a log is known here."""
+        return ()
+
+    def owner_notes(self, counts: Mapping[str, Any]) -> tuple[str, ...]:
+        """What the owner should know of the exact counts, on her terminal only."""
         return ()
 
     def loss(self) -> Loss:

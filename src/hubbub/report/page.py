@@ -43,7 +43,12 @@ class Shown:
     @property
     def counted(self) -> bool:
         """Whether its keys come with numbers."""
-        return any(row[self.columns[-1]] is not None for row in self.rows)
+        return self.keyed and any(row[self.columns[-1]] is not None for row in self.rows)
+
+    @property
+    def keyed(self) -> bool:
+        """Whether it is keys with numbers, not the rows of a log."""
+        return self.columns[-1] == "noise_sd"
 
 
 def read_tables(folder: Path, card: Card) -> list[Shown]:

@@ -23,6 +23,8 @@ class Keys:
     """Whether one event may stand in several rows (a search with several clicks)."""
     sequence: bool = False
     """Whether the key is a sequence of queries joined by `sessions.SEPARATOR`, published as a list."""
+    rows: bool = False
+    """Whether the table is not keys with numbers but the rows of a log."""
     prepare: Callable[[SearchLog], None] | None = None
     """Makes what `events` reads besides the log, or refuses a log that has no such events."""
 
