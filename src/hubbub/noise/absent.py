@@ -42,7 +42,7 @@ DIRECT_UP_TO = 1 << 22
 RARE = Fraction(1, 1 << 10)
 """A candidate costs as much as 500 to 1000 keys of the direct form; above this many a key, direct is cheaper."""
 
-CHUNK = 1 << 20
+CHUNK = 1 << 17
 _GUARD = 64
 
 
