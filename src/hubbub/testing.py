@@ -103,6 +103,7 @@ def check_mechanism(mechanism: Mechanism) -> None:
         neighbours=mechanism.neighbours,
         tables=mechanism.tables,
         serp=mechanism.serp,
+        pool=mechanism.pool,
     )
     assert rebuilt.steps() == mechanism.steps(), "its own parameters do not rebuild it"
     subject = Subject.of(mechanism)
@@ -155,7 +156,7 @@ def check_task(task: Task, users: int = 200) -> None:
                 assert found == again, "the same evidence, other scores"
                 _check_scores(found[0])
                 for metric, pair in found[0].items():
-                    if metric != NOT_EVALUABLE:
+                    if metric != NOT_EVALUABLE and not task.learns:
                         same = pair["original"] == pair["release"] or abs(pair["original"] - pair["release"]) < 1e-9
                         assert same, f"{metric}: the log as its own release is {pair}"
                 for nothing in ({}, {name: EMPTY[name] for name in TABLES}):

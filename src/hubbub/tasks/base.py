@@ -87,6 +87,8 @@ class Task(ABC):
     """The tables it looks at."""
     truth: ClassVar[tuple[str, ...]] = ()
     """The tables of the truth it looks at."""
+    learns: ClassVar[bool] = False
+    """Whether the original's column learns from some users and is tested on others: a release has seen them all."""
     registry: ClassVar[dict[str, type[Task]]] = {}
 
     @abstractmethod
