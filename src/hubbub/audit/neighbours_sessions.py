@@ -47,9 +47,9 @@ def session_pairs(mechanism: Mechanism) -> Iterable[Pair]:
     yield Pair("a session of ten queries", base, base + visit("victim", [f"long{i}" for i in range(10)], url), False)
     many = sum((visit("victim", [f"m{s}.{i}" for i in range(l_q)], url, 3 * gap * s) for s in range(l_s + 5)), ())
     yield Pair("more sessions than the bound", base, base + many, False)
-    paused = sum((visit(f"slow{i}", ["x1", "x2"], url, 1000, gap + 2) for i in range(t)), ())
-    between = visit("victim", ["v1", "v2"], url, 1000 + gap // 2, 2)
-    yield Pair("searches in the others' pauses", paused, paused + between, False)
+    apart = sum((visit(f"far{i}", ["x1", "x2"], url, 9 * gap * i) for i in range(t)), ())
+    between = tuple(("victim", 9 * gap * i + 30, "v", url) for i in range(t))
+    yield Pair("searches in between the others'", apart, apart + between, False)
     both = crowd(t + 1, "late", ["x", "y", "x"], 9000) + crowd(t + 1, "early", ["z", "w", "z"])
     yield Pair("sessions that read the same backwards", both, both + visit("victim", ["x", "y", "x"], url), False)
     if url:
