@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -138,6 +138,8 @@ class Selected:
 
 def select(pools: Pools, plan: Selection, noise: NoiseSource, step: str, known: Known | None = None) -> Selected:
     """Run the rounds. Tests are key by key; nothing about keys that are not released leaves this function."""
+    if known is not None and replace(known.plan, thresholds=plan.thresholds, drops=plan.drops) != plan:
+        raise OurBug("known keys would not have the noise of the others")
     live = np.arange(pools.size)
     accumulators = np.zeros(pools.size, np.int64)
     passed_in = np.full(pools.size, -1, np.int64)
@@ -169,8 +171,8 @@ def _level(plan: Selection, known: Known | None, live: Integers, name: str, r: i
 def _with_absent(found: Selected, size: int, known: Known, noise: NoiseSource, step: str) -> Selected:
     """Known keys of no pool gather noise alone; those that pass get the next ids."""
     plan = known.plan
-    unit, rest = divmod(plan.variances[0], plan.multiples[0])
-    if rest or not plan.recycled:
+    unit = plan.variances[0] // plan.multiples[0]
+    if not plan.recycled or plan.variances != tuple(m * unit for m in plan.multiples):
         raise OurBug("absent keys follow recycled rounds of one variance")
     ranks, rounds, accumulators = noise.absent(
         f"{step} absent keys", known.absent, plan.multiples, unit, plan.thresholds, plan.drops

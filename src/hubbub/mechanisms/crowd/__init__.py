@@ -60,7 +60,7 @@ class Crowd(Mechanism, register=True):
     parameters = (
         EPSILON,
         DELTA,
-        Parameter("rounds", "integer", "rounds of each selection", 4, low=1, high=32),
+        Parameter("rounds", "integer", "rounds of each selection", 5, low=1, high=32),
         *stages.LIMITS,
         *stages.WEIGHTS,
         *stages.PARTS,

@@ -33,6 +33,7 @@ SHAPES: dict[int, tuple[tuple[int, ...], tuple[Fraction, ...]]] = {
     1: ((1,), ()),
     2: ((3, 7), (Fraction(3, 10),)),
     4: ((1, 2, 3, 4), (Fraction(1, 10), Fraction(4, 10), Fraction(7, 10))),
+    5: ((2, 3, 4, 5, 6), tuple(Fraction(n, 30) for n in (3, 10, 17, 24))),
     8: ((1,) * 8, tuple(Fraction(i, 10) for i in range(1, 8))),
 }
 """Rounds: integer shares of the noise budget, and how far below the threshold a key may be and stay live."""

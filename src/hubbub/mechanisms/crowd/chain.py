@@ -164,7 +164,7 @@ class Chain:
         (codes,) = self._numbers(chosen.sequence_codes(length, pools.keys), pools.size, ("a",))
         domain = Domain(len(joined), codes, lambda codes: table.take(codes))
         found = self._closed(pools, stage, domain, noise, false)
-        released = count(pools, stage, found, noise)
+        released = count(pools, stage, found, noise, fewest=0)
         both = parents[domain.codes(found)]
         released = at_most(at_most(released, shorter, both[:, 0]), shorter, both[:, 1])
         self.choose(pools, found)
@@ -179,7 +179,7 @@ class Chain:
         return found
 
     def sessions(self, levels: list[tuple[Holdings, Released]]) -> Released:
-        """All lengths as one table; it has counts if every length that released something has."""
+        """All lengths as one table; it has counts if there are enough of them together."""
         sql, shift, shifts = [], 0, []
         for pools, _ in levels:
             sql.append(f"SELECT kid + {shift} AS kid, queries FROM {pools.keys}")
@@ -188,10 +188,9 @@ class Chain:
         self.log.engine.view("all_sessions", " UNION ALL ".join(sql))
         self.tables["sessions"].keys = "all_sessions"
         ids = np.concatenate([released.ids + by for (_, released), by in zip(levels, shifts, strict=True)])
-        some = [released for _, released in levels if released.ids.size]
-        values = [r.values for r in some if r.values is not None]
-        spreads = [np.broadcast_to(r.noise_sd, r.ids.size) for r in some if r.noise_sd is not None]
-        if not some or len(values) < len(some):
+        values = [released.values for _, released in levels if released.values is not None]
+        spreads = [np.broadcast_to(r.noise_sd, r.ids.size) for _, r in levels if r.noise_sd is not None]
+        if ids.size < FEWEST or len(values) < len(levels):
             return Released(ids, None, None)
         return Released(ids, np.concatenate(values), np.concatenate(spreads))
 

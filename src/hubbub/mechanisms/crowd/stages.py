@@ -41,7 +41,7 @@ WEIGHTS = tuple(
     )
 )
 PARTS = (
-    Parameter("recount", "integer", "thousandths of a table's budget for its recount", 140, low=1, high=900),
+    Parameter("recount", "integer", "thousandths of a table's budget for its recount", 150, low=1, high=900),
     Parameter("kept", "integer", "thousandths of a table's budget for its kept total", 10, low=1, high=90),
 )
 LIMITS = (

@@ -1,0 +1,172 @@
+"""The tables that follow from released queries: their keys, their domains, their counts, on small logs by hand."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hubbub.audit.counts import NoNoise
+from hubbub.audit.protocols import Event
+from hubbub.audit.tiny import SECRET, tiny_log
+from hubbub.errors import InputError, ParameterError
+from hubbub.mechanisms import build
+from hubbub.mechanisms.base import Released
+from hubbub.mechanisms.crowd import stages
+from hubbub.mechanisms.crowd.chain import at_most, missing
+from hubbub.noise import SeededNoise
+from hubbub.noise.source import Integers
+from hubbub.release import named_rows
+from hubbub.steps.chosen import joins
+from hubbub.steps.sessions import SEPARATOR
+
+BUDGET = {"epsilon": 4, "delta": "1e-4"}
+ALL = ("queries", "clicks", "transitions", "sessions", "keywords")
+
+
+def walkers(n: int) -> list[Event]:
+    """n users who each ask a, b, c, d in one session and click after a and c; one loner with queries of her own."""
+    events: list[Event] = []
+    for i in range(n):
+        at = 1000 * i
+        events += [(f"u{i}", at + 10 * t, q, f"site {q}" if q[0] in "ac" else None) for t, q in enumerate(ASKED)]
+    return [*events, ("loner", 5, "my own", "my site"), ("loner", 6, "also mine", None), ("loner", 7, ASKED[0], "mine")]
+
+
+ASKED = ("a one", "b two", "c three", "d one")
+
+
+def run(events: list[Event], noise: Any = None, tables: tuple[str, ...] = ALL, **settings: Any) -> dict[str, Any]:
+    """One run: by table, what was released by its text."""
+    mechanism = build("crowd", {**BUDGET, **settings}, tables=tables)
+    with tiny_log(events) as log:
+        measured = mechanism.measure(log, SECRET)
+        found = mechanism.perturb(measured, noise or NoNoise())
+        return {
+            t: {tuple(r[:-2]): r[-2] for r in map(tuple, map(dict.values, rows(log, mechanism, t, measured, found)))}
+            for t in mechanism.tables
+        }
+
+
+def rows(log: Any, mechanism: Any, table: str, measured: Any, found: Any) -> list[dict[str, Any]]:
+    listed: list[dict[str, Any]] = named_rows(log, mechanism, table, measured[table], found).to_pylist()
+    return listed
+
+
+def test_a_chain_without_noise_releases_what_everybody_does_and_nothing_of_the_loner() -> None:
+    found = run(walkers(200))
+    a, b, c, d = ASKED
+    assert set(found["queries"]) == {(q,) for q in ASKED}
+    assert set(found["clicks"]) == {(a, f"site {a}"), (c, f"site {c}")}
+    assert set(found["transitions"]) == {(a, b), (b, c), (c, d)}
+    assert set(found["sessions"]) == {(SEPARATOR.join(s),) for s in ((a, b, c), (b, c, d), (a, b, c, d))}
+    words = found["keywords"]
+    assert set(words) == {(w,) for q in ASKED for w in q.split()}
+    assert abs(words["one",] - 201) <= 2 and abs(words["b",] - 200) <= 2, (
+        "a user counts once, however often she says it"
+    )
+    assert found["clicks"][a, f"site {a}"] is None, "too few keys for counts"
+
+
+def test_counts_of_later_tables_are_consistent() -> None:
+    events = walkers(60)
+    for i, k in product(range(80), range(60)):
+        q = [f"q{k}", f"q{(k + 1) % 60}", f"q{(k + 2) % 60}"]
+        events += [(f"w{i}", 10**6 * k + 10 * t, x, f"page {x}") for t, x in enumerate(q)]
+    for seed in range(2):
+        found = run(events, SeededNoise(seed), epsilon=30)
+        queries, clicks, steps = found["queries"], found["clicks"], found["transitions"]
+        assert len(clicks) > 40 and len(steps) > 40 and len(found["sessions"]) > 20
+        assert all(n <= queries[q,] for (q, _), n in clicks.items())
+        assert all(n <= min(queries[a,], queries[b,]) for (a, b), n in steps.items())
+        for (text,), n in found["sessions"].items():
+            s = text.split(SEPARATOR)
+            if len(s) == 3:
+                assert n <= min(steps[s[0], s[1]], steps[s[1], s[2]])
+        middle = float(np.median([n for (q, _), n in clicks.items() if q.startswith("q")]))
+        assert 80 * 0.5**0.5 - 10 < middle < 90, "60 clicks a user, scaled to the length of 30"
+
+
+class Passing(NoNoise):
+    """Zeros, except that the last three absent keys of every domain pass."""
+
+    def absent(
+        self, step: str, count: int, multiples: Any, variance: int, thresholds: Any, drops: Any
+    ) -> tuple[Integers, Integers, Integers]:
+        n = min(3, count)
+        return np.arange(count - n, count), np.full(n, len(thresholds) - 1), np.full(n, thresholds[-1])
+
+
+def test_absent_keys_of_a_closed_domain_are_released_under_their_own_names() -> None:
+    a, b, c, d = ASKED
+    found = run(walkers(200), Passing())
+    pairs = set(found["transitions"]) - {(a, b), (b, c), (c, d)}
+    assert len(pairs) == 3 and all(x != y and {x, y} <= set(ASKED) for x, y in pairs)
+    assert set(found["queries"]) == {(q,) for q in ASKED}, "the open stage has no absent keys"
+
+
+@pytest.mark.parametrize("present", [[], [0], [0, 1, 5], [2, 3], list(range(9))])
+def test_ranks_among_the_missing(present: list[int]) -> None:
+    absent = [x for x in range(10) if x not in present]
+    assert missing(np.array(present, np.int64), np.arange(len(absent))).tolist() == absent
+
+
+def test_joins_are_all_overlaps_and_know_their_parents() -> None:
+    heads = [("a", "b"), ("b", "c"), ("b", "a"), ("c", "c2")]
+    texts, parents = joins(heads)
+    expected = {
+        SEPARATOR.join((*x, y[-1])): (i, j) for i, x in enumerate(heads) for j, y in enumerate(heads) if x[1:] == y[:-1]
+    }
+    assert dict(zip(texts, map(tuple, parents.tolist()), strict=True)) == expected
+    assert joins([])[1].shape == (0, 2)
+
+
+def test_a_child_is_cut_to_its_parent_where_both_have_counts() -> None:
+    child, parent = Released(np.arange(2), np.array([9, 3]), 1.0), Released(np.arange(1), np.array([5]), 1.0)
+    assert np.asarray(at_most(child, parent, np.zeros(2, np.int64)).values).tolist() == [5, 3]
+    assert at_most(child, Released(np.arange(1), None, None), np.zeros(2, np.int64)) is child
+
+
+@pytest.mark.parametrize(
+    ("tables", "run_too", "counted"),
+    [
+        (("queries",), {"queries"}, {"queries"}),
+        (("clicks",), {"clicks"}, {"clicks"}),
+        (("transitions",), {"queries", "transitions"}, {"transitions"}),
+        (("sessions",), {"queries", "transitions", "sequences 3", "sequences 4"}, {"sequences 3", "sequences 4"}),
+        (("keywords",), {"queries", "keywords"}, {"keywords"}),
+    ],
+)
+def test_the_budget_goes_to_the_tables_asked_for(tables: tuple[str, ...], run_too: set[str], counted: set[str]) -> None:
+    mechanism: Any = build("crowd", BUDGET, tables=tables)
+    assert {s.name for s in mechanism.stages} == run_too
+    assert {s.name for s in mechanism.stages if s.recount is not None} == counted
+    assert 0.99e-4 < mechanism.loss().delta <= 1e-4
+
+
+def test_default_shares_are_the_stated_ones() -> None:
+    mechanism: Any = build("crowd", BUDGET, tables=ALL[:4])
+    total = sum(s.total for s in mechanism.steps())
+    shares = {s.name: float(s.total / total) for s in mechanism.steps()}
+    for table, weight in (("queries", 0.45), ("clicks", 0.30), ("transitions", 0.20), ("sequences 3", 0.025)):
+        assert sum(v for k, v in shares.items() if k.split(" recount")[0].split(" kept")[0] == table) == pytest.approx(
+            weight
+        )
+    with_words: Any = build("crowd", BUDGET)
+    plans = stages.plans(ALL, with_words.settings | {"recount": 140, "kept": 10})
+    assert sum(p.weight for p in plans) == 100 and plans[0].weight == 43
+
+
+def test_what_nothing_depends_on_is_refused() -> None:
+    with pytest.raises(ParameterError, match="depends"):
+        build("crowd", {**BUDGET, "D_c": 3}, tables=["queries"])
+
+
+def test_without_times_there_are_no_transitions() -> None:
+    with pytest.raises(InputError, match="no times"):
+        run([("u", None, "x", None)], tables=("queries", "transitions"))
+
+
+def test_an_empty_chain_is_an_empty_release() -> None:
+    found = run([("u", 1, "x", "y"), ("v", 2, "z", None)])
+    assert found == {t: {} for t in ALL}
