@@ -5,13 +5,15 @@
 The log is made by `hubbub synth` with its truth. The release holds every key of five users or more with its exact
 number of users, in all five tables: larger than any private one, so that every task has something to do. The tables of
 the original are counted first, once, as `hubbub evaluate` does; then each task runs on them. Prints a Markdown table:
-seconds, the peak memory of the process while the task ran (tables included), and by how much the seconds grow.
+seconds, CPU seconds (on a busy machine the ones to compare), the peak memory of the process while the task ran (tables
+included), and by how much the CPU seconds grow.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
@@ -26,7 +28,8 @@ from hubbub.tasks.base import need
 from hubbub.tasks.evidence import TABLES
 from hubbub.tasks.run import NOT_EVALUABLE, score
 
-Rows = dict[str, tuple[float, float, str]]
+Rows = dict[str, tuple[float, float, float, str]]
+"""Seconds, CPU seconds, GB, and words."""
 
 
 class Peak:
@@ -49,26 +52,34 @@ def measure(users: int, names: list[str], held: int, memory: str, data: Path) ->
         data.mkdir(parents=True, exist_ok=True)
         synthesise(users, path, truth=truth)
     rows: Rows = {}
-    peak, begun = Peak(), time.perf_counter()
+    peak, begun = Peak(), now()
 
-    def row(name: str, started: float, words: str = "") -> None:
-        rows[name] = (time.perf_counter() - started, peak.read(), words)
-        print(f"{users:,}: {name} {rows[name][0]:.1f} s, {rows[name][1]:.2f} GB {words}", file=sys.stderr, flush=True)
+    def row(name: str, started: tuple[float, float], words: str = "") -> None:
+        wall, cpu = (after - before for after, before in zip(now(), started, strict=True))
+        rows[name] = (wall, cpu, peak.read(), words)
+        print(f"{users:,}: {name} {wall:.1f} s, {cpu:.1f} CPU s, {peak.read():.2f} GB {words}", file=sys.stderr)
         peak.forget()
 
     with read_log(path, memory=memory) as log:
         row("reading", begun)
-        started = time.perf_counter()
+        started = now()
         original = Evidence.of_log(log)
         whole = {name: need(original, name, "original") for name in TABLES}
         release = Evidence.of_tables({name: table.filter(pc.field("n") >= held) for name, table in whole.items()})
         row("counting the tables", started, ", ".join(f"{table.num_rows:,} {name}" for name, table in whole.items()))
         for name in names:
-            started = time.perf_counter()
+            started = now()
             found = score(build(name), original, release, Truth(truth))[0]
             row(name, started, str(found.get(NOT_EVALUABLE, "")))
-    rows["together"] = (time.perf_counter() - begun, max(peak for _, peak, _ in rows.values()), "")
+    most = max(gigabytes for _, _, gigabytes, _ in rows.values())
+    row("together", begun)
+    rows["together"] = (*rows["together"][:2], most, "")
     return rows
+
+
+def now() -> tuple[float, float]:
+    """The clock on the wall, and the CPU seconds of this process and its children."""
+    return time.perf_counter(), sum(os.times()[:4])
 
 
 def main() -> None:
@@ -91,11 +102,11 @@ def main() -> None:
         command += ["--memory", options.memory, "--data", str(options.data)]
         command += [part for name in names for part in ("--task", name)]
         found.append(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout))
-    print("| |" + "".join(f" {users:,} users: s | GB |" for users in sizes) + " growth |")
-    print("|---|" + "--:|--:|" * len(sizes) + "--:|")
+    print("| |" + "".join(f" {users:,} users: s | CPU s | GB |" for users in sizes) + " growth |")
+    print("|---|" + "--:|--:|--:|" * len(sizes) + "--:|")
     for name in found[0]:
-        cells = "".join(f" {rows[name][0]:.1f} | {rows[name][1]:.2f} |" for rows in found)
-        growth = found[-1][name][0] / max(found[0][name][0], 1e-3)
+        cells = "".join(f" {rows[name][0]:.1f} | {rows[name][1]:.1f} | {rows[name][2]:.2f} |" for rows in found)
+        growth = found[-1][name][1] / max(found[0][name][1], 1e-3)
         print(f"| {name} |{cells} × {growth:.1f} |")
 
 

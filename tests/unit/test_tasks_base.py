@@ -181,3 +181,13 @@ def test_what_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         Truth(tmp_path).table("serp")
     assert Truth(tmp_path).table("topics") is None
+
+
+def test_the_page_lists_every_task() -> None:
+    page = (Path(__file__).parents[2] / "docs/tasks.md").read_text(encoding="utf-8")
+    rows = [line.split("|") for line in page.splitlines() if line.startswith("| `")]
+    listed = {row[1].strip(" `"): (row[3], row[4].strip()) for row in rows}
+    for name, task in tasks().items():
+        reads, truth = listed[name]
+        assert all(table in reads for table in task.reads), name
+        assert truth == ", ".join(task.truth), name
