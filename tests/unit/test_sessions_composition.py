@@ -41,7 +41,7 @@ def continuous(count: int, more: int, K: int) -> Losses:
     losses = np.append(slope + shown, math.log((1 - passes(more)) / (1 - passes(count))))
     at = np.floor(losses / GRID + 1e-9).astype(int)
     weights = np.append(mass * passes(more), 1 - passes(more))
-    return Losses(int(at.min()), np.bincount(at - at.min(), weights), 0.0)
+    return Losses(int(at.min()), np.bincount(at - at.min(), weights).astype(float), 0.0)
 
 
 def test_the_papers_own_law_breaks_its_claim() -> None:
