@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hubbub.audit import audit
     from hubbub.guarantee import Claim, Guarantee, Neighbours, Unit
     from hubbub.log import Period, SearchLog, read_log
-    from hubbub.mechanisms import Crowd, Korolova, Sessions
+    from hubbub.mechanisms import Crowd, Korolova, Safelog, Sessions, Zealous
     from hubbub.release import Release, release
     from hubbub.tasks.run import evaluate
 
@@ -40,9 +40,11 @@ _HOMES = {
     "Neighbours": "hubbub.guarantee",
     "Period": "hubbub.log",
     "Release": "hubbub.release",
+    "Safelog": "hubbub.mechanisms",
     "SearchLog": "hubbub.log",
     "Sessions": "hubbub.mechanisms",
     "Unit": "hubbub.guarantee",
+    "Zealous": "hubbub.mechanisms",
     "audit": "hubbub.audit",
     "evaluate": "hubbub.tasks.run",
     "read_log": "hubbub.log",
@@ -57,9 +59,11 @@ __all__ = [
     "Neighbours",
     "Period",
     "Release",
+    "Safelog",
     "SearchLog",
     "Sessions",
     "Unit",
+    "Zealous",
     "audit",
     "evaluate",
     "read_log",

@@ -1,4 +1,4 @@
-"""Public lists the owner brings: result pages (query, url) that anybody could have seen.
+"""Public lists the owner brings: result pages (query, url), and pools of queries, that anybody could have seen.
 
 A list must not come from the log it is used with; the card names it and says so.
 """
@@ -6,6 +6,7 @@ A list must not come from the log it is used with; the card names it and says so
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,29 +24,45 @@ class UrlList:
     sha256: str
 
 
+@dataclass(frozen=True)
+class QueryPool:
+    """A public pool of queries: distinct, cleaned like the log, in the order of their text."""
+
+    name: str
+    rows: pa.Table
+    sha256: str
+    size: int
+    source: str
+    """Where it came from, in the words of whoever built it."""
+    use: str = "pool"
+    """What a mechanism does with it: pool, list or previous."""
+
+    def record(self) -> dict[str, str]:
+        """The pool as a card names it."""
+        facts = {"name": self.name, "sha256": self.sha256, "queries": str(self.size), "source": self.source}
+        return {"use": self.use} | facts
+
+    @staticmethod
+    def read(record: dict[str, str]) -> QueryPool:
+        """A stand-in for a pool that a card names: its rows change no number of the claim."""
+        return QueryPool(
+            record["name"], None, record["sha256"], int(record["queries"]), record["source"], record["use"]
+        )
+
+
+POOL_KEY = b"hubbub.pool"
+"""Under this name the metadata of a pool's Parquet file say where it came from."""
+LONGEST_SOURCE = 300
+
+
 def read_serp(path: str | Path, *, canonical_urls: bool = False) -> UrlList:
     """Read a result list: Parquet, or tab-separated text with a header, columns `query` and `url`."""
     import pyarrow.compute as pc
-    import pyarrow.csv
-    import pyarrow.parquet
 
     from hubbub.ingest import clean
 
     path = Path(path)
-    if not path.is_file():
-        raise InputError("The result list does not exist.", given=path, next="give --serp a Parquet or TSV file")
-    try:
-        if path.suffix == ".parquet":
-            table = pyarrow.parquet.read_table(path)
-        else:
-            table = pyarrow.csv.read_csv(path, parse_options=pyarrow.csv.ParseOptions(delimiter="\t", quote_char=False))
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InputError("The result list cannot be read.", given=f"{path}: {error}") from error
-    missing = {"query", "url"} - set(table.column_names)
-    if missing:
-        raise InputError(
-            "The result list lacks a column.", given=", ".join(table.column_names), allowed="query and url"
-        )
+    table = _table(path, "The result list", "--serp", ("query", "url"))
     rows = pa.table(
         {
             "query": clean.queries(_text(table.column("query"))),
@@ -57,6 +74,57 @@ def read_serp(path: str | Path, *, canonical_urls: bool = False) -> UrlList:
     if not rows.num_rows:
         raise InputError("The result list is empty.", given=path)
     return UrlList(path.name, rows, hashlib.sha256(path.read_bytes()).hexdigest())
+
+
+def read_pool(path: str | Path) -> QueryPool:
+    """Read a pool: what `hubbub pool build` wrote, or any Parquet or TSV file with a column `query`."""
+    path = Path(path)
+    table = _table(path, "The pool", "--pool", ("query",))
+    rows = pooled(table.column("query"))
+    if not rows.num_rows:
+        raise InputError("The pool is empty.", given=path, next="make one with `hubbub pool build`")
+    source = _source((table.schema.metadata or {}).get(POOL_KEY, b""))
+    return QueryPool(path.name, rows, hashlib.sha256(path.read_bytes()).hexdigest(), rows.num_rows, source)
+
+
+def pooled(column: pa.ChunkedArray) -> pa.Table:
+    """Queries as a pool holds them: cleaned as the log's are, none of them empty, once each, sorted by their text."""
+    import pyarrow.compute as pc
+
+    from hubbub.ingest import clean
+
+    queries = clean.queries(_text(column)).unique()
+    return pa.table({"query": queries.filter(pc.not_equal(queries, ""))}).sort_by("query").combine_chunks()
+
+
+def _source(stated: bytes) -> str:
+    """What the file says of itself, if it is a short text of one line."""
+    try:
+        source = json.loads(stated)["source"]
+    except (ValueError, KeyError, TypeError):
+        return "not stated"
+    printable = isinstance(source, str) and source.isprintable() and 0 < len(source) <= LONGEST_SOURCE
+    return source if printable else "not stated"
+
+
+def _table(path: Path, what: str, option: str, columns: tuple[str, ...]) -> pa.Table:
+    """A list of the owner's: Parquet, or tab-separated text with a header."""
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    if not path.is_file():
+        raise InputError(f"{what} does not exist.", given=path, next=f"give {option} a Parquet or TSV file")
+    try:
+        if path.suffix == ".parquet":
+            table = pyarrow.parquet.read_table(path)
+        else:
+            table = pyarrow.csv.read_csv(path, parse_options=pyarrow.csv.ParseOptions(delimiter="\t", quote_char=False))
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(f"{what} cannot be read.", given=f"{path}: {error}") from error
+    if set(columns) - set(table.column_names):
+        found, allowed = ", ".join(table.column_names), " and ".join(columns)
+        raise InputError(f"{what} lacks a column.", given=found, allowed=allowed)
+    return table
 
 
 def _text(column: pa.ChunkedArray) -> pa.Array:

@@ -181,6 +181,7 @@ def _like(mechanism: Mechanism, settings: Mapping[str, object]) -> Mechanism:
         neighbours=mechanism.neighbours,
         tables=mechanism.tables,
         serp=mechanism.serp,
+        pool=mechanism.pool,
         **settings,
     )
 
@@ -309,7 +310,7 @@ def _second_read(mechanism: Mechanism) -> Subject:
     return replace(Subject.of(mechanism), perturb=perturb)
 
 
-COUNTS = (
+COUNTS: tuple[Mutant, ...] = (
     Mutant("noise halved", _with_noise(_Halved)),
     Mutant("threshold one lower", _moved_threshold(-1)),
     Mutant("> for >=", _moved_threshold(+1)),
@@ -343,7 +344,9 @@ GAUSSIAN = (
     Mutant("threshold one lower", _with_selection(_lower(-1))),
     Mutant("bound not enforced", _without_bound),
 )
+from hubbub.audit.mutants_safelog import SAFELOG  # noqa: E402
 from hubbub.audit.mutants_sessions import SESSIONS  # noqa: E402
+from hubbub.audit.mutants_zealous import ZEALOUS  # noqa: E402  (made of the mutants above)
 
 MUTANTS = {
     "adaptive": SELECTION,
@@ -351,6 +354,8 @@ MUTANTS = {
     "gaussian": GAUSSIAN,
     "geometric": COINS,
     "korolova": COUNTS,
+    "safelog": SAFELOG,
     "sessions": SESSIONS,
     "sips": SELECTION,
+    "zealous": ZEALOUS,
 }

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow as pa
 
-from hubbub.audit import pooled
+from hubbub.audit import closed, closed_pairs, pooled
 from hubbub.audit.composed import composed
 from hubbub.audit.counts import noise_source, row_order, sensitivity
 from hubbub.audit.exact import divergence, threshold_law
@@ -22,6 +22,7 @@ from hubbub.lists import UrlList
 from hubbub.mechanisms import Mechanism, build, mechanisms
 
 QUICK_RUNS, RUNS = 40_000, 400_000
+EQUATION_3 = "indistinguishability"
 
 LISTED = UrlList(
     "audit",
@@ -32,10 +33,10 @@ LISTED = UrlList(
 
 SUBJECTS: dict[str, Callable[[], list[Mechanism]]] = {
     "crowd": lambda: [
-        build("crowd", {"epsilon": 1, "delta": "0.05", "D": 2, "rounds": 2}),
-        build("crowd", {"epsilon": "1/2", "delta": "0.05", "D": 1, "rounds": 4}),
-        build("crowd", {"epsilon": 1, "delta": "0.02", "D": 4, "rounds": 4}),
-        build("crowd", {"epsilon": 2, "delta": "0.02", "D": 3, "rounds": 1}),
+        build("crowd", {"epsilon": 1, "delta": "0.05", "D": 2, "rounds": 2}, tables=["queries"]),
+        build("crowd", {"epsilon": "1/2", "delta": "0.05", "D": 1, "rounds": 4}, tables=["queries"]),
+        build("crowd", {"epsilon": 1, "delta": "0.02", "D": 4, "rounds": 4}, tables=["queries"]),
+        build("crowd", {"epsilon": 2, "delta": "0.02", "D": 3, "rounds": 1}, tables=["queries"]),
     ],
     "gaussian": lambda: [
         build("gaussian", {"epsilon": 3, "delta": "0.02", "d": 1, "grid": 0}),
@@ -60,6 +61,17 @@ SUBJECTS: dict[str, Callable[[], list[Mechanism]]] = {
         build("korolova", {"d": 2, "b": 1, "K": 4, "b_q": 1}, variant="published"),
         build("korolova", {"d": 1, "b": 1, "K": 4, "b_q": 1}, variant="published"),
     ],
+    "zealous": lambda: [
+        build("zealous", {"m": 1, "lambda": 1, "tau_prime": 3}),
+        build("zealous", {"m": 2, "lambda": 1, "tau": 3, "tau_prime": 6}),
+        build("zealous", {"m": 2, "lambda": "3/2", "tau": 2, "tau_prime": 6}, tables=["keywords"]),
+        build("zealous", {"m": 2, "lambda": 1, "tau": 2, "tau_prime": 5, "keep": "random"}, tables=["clicks"]),
+        build("zealous", {"m": 1, "lambda": 1, "tau": 2, "tau_prime": 5}, tables=["transitions"]),
+        build("zealous", {"m": 1, "lambda": 1, "tau": 2, "tau_prime": 5}, tables=["keywords", "queries"]),
+        build("zealous", {"m": 1, "lambda": 1, "tau": 2, "tau_prime": 6, "U": 20}, variant="published"),
+        build("zealous", {"m": 1, "lambda": 2, "tau_prime": "3.3", "analysis": EQUATION_3}, variant="published"),
+    ],
+    "safelog": closed_pairs.subjects,
     "sessions": lambda: [
         build("sessions", {"l_q": 2, "b": 1, "K": 3}, tables=["sessions"]),
         build("sessions", {"l_q": 2, "l": 1, "b": 1, "K": 3}),
@@ -74,6 +86,9 @@ SUBJECTS: dict[str, Callable[[], list[Mechanism]]] = {
 
 def contract(subject: Subject) -> Iterator[Row]:
     """What holds for any parameters: one user's share, the only source of noise, the order of rows."""
+    if subject.mechanism.takes_pool:
+        yield from closed.contract(subject)
+        return
     if is_pooled(subject.mechanism):
         yield from pooled.presence(subject)
         yield from pooled.fixed_pools(subject)
@@ -90,6 +105,9 @@ def contract(subject: Subject) -> Iterator[Row]:
 
 def tests(subject: Subject, runs: int) -> Iterator[Row]:
     """Every test of one subject, the cheap ones first."""
+    if subject.mechanism.takes_pool:
+        yield from closed.tests(subject, runs)
+        return
     if is_pooled(subject.mechanism):
         yield from pooled.thresholds(subject)
         yield from contract(subject)

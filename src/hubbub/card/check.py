@@ -19,7 +19,7 @@ from hubbub.card.schema import STAMP, VERSION, Card, integrity, sha256_of
 from hubbub.errors import HubbubError, InputError
 from hubbub.gaussian import AnyStep, read_any, total
 from hubbub.guarantee import Neighbours
-from hubbub.lists import UrlList
+from hubbub.lists import QueryPool, UrlList
 
 
 @dataclass(frozen=True)
@@ -149,6 +149,7 @@ def _made_anew(card: Card, document: dict[str, object]) -> Iterator[Finding]:
             neighbours=card.unit.neighbouring,
             tables=card.mechanism.tables,
             serp=_listed(card),
+            pool=_pool(card),
         )
         anew = build_card(mechanism, facts_of(card)).document()
     except (HubbubError, ValueError, TypeError, LookupError, ArithmeticError) as error:
@@ -209,6 +210,11 @@ def _listed(card: Card) -> UrlList | None:
         if public.get("use") == "serp":
             return UrlList(public["name"], None, public["sha256"])
     return None
+
+
+def _pool(card: Card) -> QueryPool | None:
+    """A stand-in for the public pool of queries."""
+    return next((QueryPool.read(p) for p in card.mechanism.public_lists if p.get("use") == "pool"), None)
 
 
 def _close(stated: float | None, computed: object) -> bool:

@@ -24,6 +24,7 @@ from hubbub.cli.shared import (
     MechanismName,
     Memory,
     NeighboursName,
+    Pool,
     Population,
     Quiet,
     Serp,
@@ -61,6 +62,7 @@ def release(
     canonical_urls: CanonicalUrls = None,
     max_rejects: MaxRejects = None,
     serp: Serp = None,
+    pool: Pool = None,
     engine: EngineName = None,
     master: Master = None,
     memory: Memory = None,
@@ -128,6 +130,8 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
         spent = ledger.spent(plan.population)
     if result.warning:
         terminal.warn(result.warning)
+    for note in result.notes:
+        terminal.warn(note)
     users = result.owner_only["users"]
     if plan.users_public is None and isinstance(users, int) and mechanism.loss().delta * users >= 1:
         terminal.warn(f"δ = {number(mechanism.loss().delta)} is not below 1/users; publish with a smaller δ")
@@ -169,4 +173,4 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
 
 def _absolute(name: str, value: Any) -> Any:
     """Paths as they can be found again from anywhere."""
-    return str(Path(value).absolute()) if value and name in ("log", "out", "serp", "work", "ledger") else value
+    return str(Path(value).absolute()) if value and name in ("log", "out", "serp", "pool", "work", "ledger") else value

@@ -62,6 +62,7 @@ Variant = Annotated[str | None, typer.Option(help="strict (provable, default) or
 NeighboursName = Annotated[str | None, typer.Option(help="add-remove (default) or replace.")]
 TableNames = Annotated[str | None, typer.Option(help="Tables to release, e.g. queries,clicks.", metavar="T,…")]
 Serp = Annotated[str | None, typer.Option(help="Public result list: Parquet or TSV with query, url.", metavar="F")]
+Pool = Annotated[str | None, typer.Option(help="Public pool of queries: `hubbub pool build` makes one.", metavar="F")]
 
 
 class Terminal:
@@ -196,7 +197,7 @@ def require(given: dict[str, Any], names: Iterable[str], command: str) -> None:
 
 def build_mechanism(given: dict[str, Any], settings: dict[str, str]) -> Mechanism:
     """The mechanism these options describe."""
-    from hubbub.lists import read_serp
+    from hubbub.lists import read_pool, read_serp
     from hubbub.mechanisms import build
 
     return build(
@@ -206,6 +207,7 @@ def build_mechanism(given: dict[str, Any], settings: dict[str, str]) -> Mechanis
         neighbours=given["neighbours"],
         tables=[t.strip() for t in given["tables"].split(",")] if given["tables"] else None,
         serp=read_serp(given["serp"], canonical_urls=bool(given["canonical_urls"])) if given["serp"] else None,
+        pool=read_pool(given["pool"]) if given["pool"] else None,
     )
 
 

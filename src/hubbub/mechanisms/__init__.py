@@ -12,8 +12,10 @@ from hubbub.mechanisms.crowd import Crowd
 from hubbub.mechanisms.gaussian import GaussianThreshold
 from hubbub.mechanisms.geometric import Geometric
 from hubbub.mechanisms.korolova import Korolova
+from hubbub.mechanisms.safelog import Safelog
 from hubbub.mechanisms.sessions import Sessions
 from hubbub.mechanisms.sips import Sips
+from hubbub.mechanisms.zealous import Zealous
 
 __all__ = [
     "Adaptive",
@@ -23,9 +25,11 @@ __all__ = [
     "Korolova",
     "Mechanism",
     "Parameter",
+    "Safelog",
     "Sessions",
     "Sips",
     "Tables",
+    "Zealous",
     "build",
     "mechanisms",
 ]

@@ -29,6 +29,30 @@ class Counts:
     """For a closed domain: the key of another table each key depends on (a click's query)."""
 
 
+@dataclass(frozen=True)
+class Pairs:
+    """Exact counts of ordered pairs of other keys; only the pairs that somebody holds, sorted."""
+
+    n: Integers
+    first: Integers
+    second: Integers
+    keys_of: str
+    """The engine's table that holds the text of the keys that make a pair, by `kid`."""
+
+    @staticmethod
+    def ids(first: Integers, second: Integers) -> Integers:
+        """A pair's id: both ids in one word, so that a pair nobody holds has one too."""
+        return (first << 32) | second
+
+    def text(self, log: SearchLog, keys: Keys, ids: Integers) -> pa.Table:
+        """The text of pairs, in the order of `ids`."""
+        single = Keys("single", keys.columns[:1], "", ())
+        sides = dict(zip(keys.columns, (ids >> 32, ids & 0xFFFFFFFF), strict=True))
+        known = np.unique(np.concatenate(list(sides.values())))
+        texts = names(log, Counts(known, self.keys_of), single, known).column(0).combine_chunks()
+        return pa.table({c: texts.take(pa.array(np.searchsorted(known, side))) for c, side in sides.items()})
+
+
 def count(log: SearchLog, keys: Keys, bounded: str) -> Counts:
     """How many bounded rows each key has: users for distinct keys, events for occurrences."""
     keys.ready(log)
@@ -61,8 +85,10 @@ def count_listed(log: SearchLog, keys: Keys, bounded: str, listed: str, parents:
     return Counts(_by_id(rows, "n"), table, _by_id(rows, "parent"))
 
 
-def names(log: SearchLog, counts: Counts, keys: Keys, ids: Integers) -> pa.Table:
+def names(log: SearchLog, counts: Counts | Pairs, keys: Keys, ids: Integers) -> pa.Table:
     """The text of released keys, in the order of `ids`."""
+    if isinstance(counts, Pairs):
+        return counts.text(log, keys, ids)
     log.engine.register("released_ids", pa.table({"kid": ids, "at": np.arange(ids.size)}))
     rows = log.engine.fetch(
         f"SELECT released_ids.at AS at, {keys.list('k')} FROM {counts.keys} AS k "
