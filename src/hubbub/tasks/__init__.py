@@ -10,7 +10,10 @@ from hubbub.tasks.evidence import Evidence
 from hubbub.tasks.fears import Fears
 from hubbub.tasks.frequent_pairs import FrequentPairs
 from hubbub.tasks.index_caching import IndexCaching
+from hubbub.tasks.keyword_generation import KeywordGeneration
+from hubbub.tasks.query_substitution import QuerySubstitution
 from hubbub.tasks.retrieval import Retrieval
+from hubbub.tasks.suggestion import Suggestion
 
 __all__ = [
     "Clustering",
@@ -19,10 +22,13 @@ __all__ = [
     "Fears",
     "FrequentPairs",
     "IndexCaching",
+    "KeywordGeneration",
     "NotEvaluable",
+    "QuerySubstitution",
     "Retrieval",
     "Scores",
     "Setup",
+    "Suggestion",
     "Task",
     "Truth",
     "build",

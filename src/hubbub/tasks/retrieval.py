@@ -40,6 +40,7 @@ TEST_QUERIES = 2000
 """Test queries ranked in a fold, drawn by the order of a hash; how many could be is counted exactly."""
 BATCH = 500
 MEASURES = ("nDCG@10", "AP@10", "P@10", "R@10")
+COUNTED = ("test queries", "test queries evaluated")
 RANKINGS = ("random walk", "impact factor", "implicit feedback")
 
 
@@ -118,17 +119,27 @@ class Retrieval(Task, register=True):
     reads = ("clicks", "transitions")
 
     def score(self, original: Evidence, release: Evidence, setup: Setup) -> Scores:
-        """The mean over the folds."""
+        """Every fold, both columns."""
         if original.log is None:
             raise NotEvaluable("the original is not a log, so it cannot be split into folds")
-        released = Graph.of(need(release, "clicks", "release"), release.table("transitions"))
+        released = None  # the log as its own release learns from the same folds
+        if release.log is not original.log:
+            released = Graph.of(need(release, "clicks", "release"), release.table("transitions"))
         folds: list[dict[str, tuple[float, float]]] = []
         for fold, test, trained, located in folded(original, setup):
             setup.say(f"retrieval: fold {fold + 1} of {FOLDS}, {len(test.queries):,} test queries")
-            ours, theirs = fold_scores(trained, test, located), fold_scores(released, test, test.within(released))
+            ours = fold_scores(trained, test, located)
+            theirs = ours if released is None else fold_scores(released, test, test.within(released))
             folds.append({metric: (ours[metric], theirs[metric]) for metric in ours})
-        averaged = {metric: np.mean([fold[metric] for fold in folds], axis=0).tolist() for metric in folds[0]}
-        return {metric: {"original": pair[0], "release": pair[1]} for metric, pair in averaged.items()}
+        return {metric: _over(folds, metric) for metric in folds[0]}
+
+
+def _over(folds: list[dict[str, tuple[float, float]]], metric: str) -> dict[str, float | None]:
+    """The mean over the folds; of what is counted, the sum."""
+    values = np.array([fold[metric] for fold in folds])
+    if metric in COUNTED:
+        return {"original": int(values[:, 0].sum()), "release": int(values[:, 1].sum())}
+    return {"original": float(values[:, 0].mean()), "release": float(values[:, 1].mean())}
 
 
 def folded(original: Evidence, setup: Setup) -> Iterator[tuple[int, Test, Graph, Located]]:
@@ -197,7 +208,7 @@ def fold_scores(graph: Graph, test: Test, located: Located) -> dict[str, float]:
     inside = ~missing
     shown = matrix(row[inside], page[inside], test.shown[ours][inside], (drawn.size, len(graph.urls)))
     ranked = (walk(graph, sources), walk(graph, sources, impact=True), implicit_feedback(graph.clicks[sources], shown))
-    scores: dict[str, float] = {"test queries": len(test.queries), "test queries evaluated": evaluated.size}
+    scores: dict[str, float] = dict(zip(COUNTED, (len(test.queries), evaluated.size), strict=True))
     for name, weights in zip(RANKINGS, ranked, strict=True):
         listed, rank, item, _ = top(weights, DEPTH)
         found = measured(MEASURES, truth, Lists(listed, item, rank, drawn.size))
