@@ -36,7 +36,8 @@ def rule_of(part: StepPart) -> str:
     if step.threshold is None:
         return f"no threshold: {part.keeps}"
     if isinstance(step, Step):
-        return f"a key is released if its noisy count is at least {step.threshold}"
+        filtered = f"its exact count is at least {step.floor}, and " if step.floor > 1 else ""
+        return f"a key is released if {filtered}its noisy count is at least {step.threshold}"
     if isinstance(step, GaussianStep):
         last = step.tests[-1]
         return f"a key is released if its noisy weight is at least that of {last.threshold / last.mean:.4g} users"
