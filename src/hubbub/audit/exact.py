@@ -152,19 +152,19 @@ def hockey_stick(p: dict[Outcome, float], q: dict[Outcome, float], epsilon: floa
     return math.fsum(max(0.0, mass - factor * q.get(outcome, 0.0)) for outcome, mass in p.items())
 
 
-def divergence(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
+def divergence(subject: Subject, pair: Pair, reach: int = REACH) -> Iterable[AuditRow]:
     """δ at the proven ε (and at the claimed one), both directions."""
     if not pair.enumerable:
         return
-    small, lumped_small = distribution(subject, measured(subject, pair.smaller))
-    large, lumped_large = distribution(subject, measured(subject, pair.larger))
+    small, lumped_small = distribution(subject, measured(subject, pair.smaller), reach)
+    large, lumped_large = distribution(subject, measured(subject, pair.larger), reach)
     lumped = lumped_small + lumped_large
     loss, claim = subject.mechanism.loss(), subject.mechanism.claimed()
     for against, epsilon, delta in (
         ("proven", loss.epsilon, loss.delta),
         ("claimed", claim.epsilon or 0.0, claim.delta or 0.0),
     ):
-        if against == "claimed" and subject.mechanism.variant != "published":
+        if against == "claimed" and (subject.mechanism.variant != "published" or claim.epsilon is None):
             continue
         worst = max(hockey_stick(small, large, epsilon), hockey_stick(large, small, epsilon))
         seen = max(0.0, worst - lumped)
@@ -181,7 +181,9 @@ def threshold_law(subject: Subject) -> Iterable[AuditRow]:
             continue
         table = step.name
         worst, at = 0.0, 0
-        for n in range(max(1, step.threshold - 2), step.threshold + 2):
+        floor = getattr(step, "floor", 1)
+        around = {*range(step.threshold - 2, step.threshold + 2), *((floor - 1, floor) if floor > 1 else ())}
+        for n in sorted(n for n in around if n >= 1):
             log = measured(subject, holding(table, n))
             law, _ = distribution(subject, log)
             released = math.fsum(mass for outcome, mass in law.items() if any(r[0] == table for r in outcome))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from hubbub.audit.neighbours_sessions import session_pairs
 from hubbub.audit.protocols import Event, Pair, counting_steps
@@ -33,9 +34,29 @@ def threshold_pairs(mechanism: Mechanism) -> Iterable[Pair]:
     if mechanism.name == "sessions":
         yield from session_pairs(mechanism)
         return
-    thresholds = mechanism.thresholds()
-    table = "queries" if "queries" in mechanism.tables else "clicks"
-    t = thresholds[table]
+    table = next(t for t in ("queries", "clicks", *mechanism.tables) if t in mechanism.tables)
+    pairs = _pairs(mechanism, table, mechanism.thresholds()[table])
+    yield from pairs if table != "transitions" else (_with_next(pair) for pair in pairs)
+
+
+def _with_next(pair: Pair) -> Pair:
+    """Every search followed by one of its own, far from all others: each key becomes a transition.
+
+    Somebody else searches once: a log without any time has no transitions to speak of.
+    """
+
+    def followed(events: tuple[Event, ...]) -> tuple[Event, ...]:
+        searches = (
+            (user, 10_000 * (time or 0) + after, f"{query} next" if after else query, url)
+            for user, time, query, url in events
+            for after in (0, 1)
+        )
+        return ("bystander", 1, "once", None), *searches
+
+    return replace(pair, smaller=followed(pair.smaller), larger=followed(pair.larger))
+
+
+def _pairs(mechanism: Mechanism, table: str, t: int) -> Iterable[Pair]:
     step = next(s for s in counting_steps(mechanism) if s.name == table)
     d = step.l0
     url = "site" if "clicks" in mechanism.tables else None
@@ -44,13 +65,20 @@ def threshold_pairs(mechanism: Mechanism) -> Iterable[Pair]:
     base = crowd_of(t, "known", url)
 
     fresh = one_user(keys)
-    yield Pair("the new user's own keys", (), fresh, few)
+    if (floor := getattr(step, "floor", 1)) > 1:
+        below = sum((crowd_of(floor - 1, q, u) for q, u in keys), ())
+        yield Pair("keys that the new user lifts over the filter", below, below + fresh, few)
+    else:
+        yield Pair("the new user's own keys", (), fresh, few)
     at = sum((crowd_of(t - 1, q, u) for q, u in keys), ())
     yield Pair("every key from just below the threshold to it", at, at + fresh, few)
     over = sum((crowd_of(t + 1, q, u) for q, u in keys), ())
     yield Pair("every key above the threshold", over, over + fresh, few)
     two = crowd_of(t + 1, "first", url) + crowd_of(t + 1, "second", url)
     yield Pair("one of two known keys", two, two + one_user([("first", url)]), len(mechanism.steps()) == 1)
+    choices = [(f"{i}", url) for i in range(d + 1)]
+    torn = tuple((f"torn{i}", 10 + at, q, u) for i in range(t + 1) for at, (q, u) in enumerate(choices))
+    yield Pair("a majority of one, where users hold too many keys", torn, torn + one_user(choices[-1:]), d == 1 and few)
     yield Pair("a key repeated a thousand times", base, base + one_user([("known", url)], 1000), False)
     yield Pair("a new key repeated a thousand times", base, base + one_user([("new", url)], 1000), False)
     many = [(f"many{i}", url) for i in range(d + 5)]

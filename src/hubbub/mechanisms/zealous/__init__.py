@@ -1,4 +1,4 @@
-"""Götz, Machanavajjhala, Wang, Xiao, Gehrke: Publishing Search Logs, a Comparative Study of Privacy Guarantees (2009).
+"""Götz, Machanavajjhala, Wang, Xiao, Gehrke: Privacy in Search Logs (arXiv:0904.0682, 2009; TKDE 2012).
 
 ZEALOUS: keep at most m distinct items of each user; drop items of fewer than τ users; add noise of scale λ to the other
 counts; publish those above τ′. Items are keywords, queries, clicks or query pairs (transitions).
