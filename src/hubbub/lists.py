@@ -87,14 +87,15 @@ def read_pool(path: str | Path) -> QueryPool:
     return QueryPool(path.name, rows, hashlib.sha256(path.read_bytes()).hexdigest(), rows.num_rows, source)
 
 
-def pooled(column: pa.ChunkedArray) -> pa.Table:
-    """Queries as a pool holds them: cleaned as the log's are, none of them empty, once each, sorted by their text."""
+def pooled(column: pa.ChunkedArray, most: int | None = None) -> pa.Table:
+    """The first `most` queries as a pool holds them: cleaned as the log's are, not empty, once each, sorted by text."""
     import pyarrow.compute as pc
 
     from hubbub.ingest import clean
 
     queries = clean.queries(_text(column)).unique()
-    return pa.table({"query": queries.filter(pc.not_equal(queries, ""))}).sort_by("query").combine_chunks()
+    first = queries.filter(pc.not_equal(queries, "")).slice(0, most)
+    return pa.table({"query": first}).sort_by("query").combine_chunks()
 
 
 def _source(stated: bytes) -> str:

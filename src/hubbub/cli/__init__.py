@@ -18,6 +18,7 @@ from hubbub.cli.estimate import estimate
 from hubbub.cli.evaluate import evaluate
 from hubbub.cli.inspect import inspect
 from hubbub.cli.ledger import ledger
+from hubbub.cli.pool import pool
 from hubbub.cli.release import release
 from hubbub.cli.synth import synth
 
@@ -38,6 +39,7 @@ app.command()(release)
 app.command()(evaluate)
 app.command()(card)
 app.add_typer(ledger, name="ledger")
+app.add_typer(pool, name="pool")
 app.command()(audit)
 
 
