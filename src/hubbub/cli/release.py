@@ -26,6 +26,8 @@ from hubbub.cli.shared import (
     NeighboursName,
     Pool,
     Population,
+    Previous,
+    PublicList,
     Quiet,
     Serp,
     Set,
@@ -63,6 +65,8 @@ def release(
     max_rejects: MaxRejects = None,
     serp: Serp = None,
     pool: Pool = None,
+    public_list: PublicList = None,
+    previous: Previous = None,
     engine: EngineName = None,
     master: Master = None,
     memory: Memory = None,
@@ -133,7 +137,8 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
     for note in result.notes:
         terminal.warn(note)
     users = result.owner_only["users"]
-    if plan.users_public is None and isinstance(users, int) and mechanism.loss().delta * users >= 1:
+    proves = mechanism.proven().epsilon is not None
+    if proves and plan.users_public is None and isinstance(users, int) and mechanism.loss().delta * users >= 1:
         terminal.warn(f"δ = {number(mechanism.loss().delta)} is not below 1/users; publish with a smaller δ")
     private, claimed = guarantee.private, mechanism.claimed()
     if not private:
@@ -173,4 +178,8 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
 
 def _absolute(name: str, value: Any) -> Any:
     """Paths as they can be found again from anywhere."""
-    return str(Path(value).absolute()) if value and name in ("log", "out", "serp", "pool", "work", "ledger") else value
+    return (
+        str(Path(value).absolute())
+        if value and name in ("log", "out", "serp", "pool", "public_list", "previous", "work", "ledger")
+        else value
+    )

@@ -5,6 +5,7 @@
     scale       from the users of a sample to N
     laplace     korolova, zealous: exact probabilities   simulate    any mechanism: its own code, seeded, a few times
     zealous     its paper's measures of utility, corrected
+    safelog     exact, keys that nobody holds included
     curve       the chance of a key that n users hold    result      the numbers, and how they add up
     why         thresholds, taken apart                  words       all of it for a terminal
 
@@ -17,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hubbub.estimate import laplace, simulate, zealous
+from hubbub.estimate import laplace, safelog, simulate, zealous
 from hubbub.estimate.result import Estimate, TableEstimate
 from hubbub.estimate.source import PRESET, SAMPLE, Source, made_up
 from hubbub.estimate.why import explain
@@ -30,7 +31,11 @@ if TYPE_CHECKING:
 __all__ = ["FAMILIES", "RUNS", "Estimate", "Source", "TableEstimate", "estimate_log", "estimate_users"]
 
 Family = Callable[["Mechanism", Source, int], dict[str, TableEstimate]]
-FAMILIES: dict[str, Family] = {"korolova": laplace.estimate, "zealous": zealous.estimate}
+FAMILIES: dict[str, Family] = {
+    "korolova": laplace.estimate,
+    "safelog": safelog.estimate,
+    "zealous": zealous.estimate,
+}
 SEES = 2
 """Thresholds are well seen where this many users of a sample reach them."""
 RUNS = 4

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from hubbub.account import Step
+from hubbub.account import Domain, Step
 from hubbub.errors import UserError
 from hubbub.gaussian import GaussianStep
 from hubbub.guarantee import number
@@ -68,6 +68,13 @@ def _laplace(step: Step) -> str:
     """T = what one user may put on a key + what the noise needs."""
     from hubbub.account import release_probability
 
+    if step.domain is Domain.CLOSED:
+        alone = float(release_probability(step.scale, step.threshold or 0, 0))
+        return (
+            f"it protects nobody, for the keys are known beforehand: with noise of scale b = {step.l1}/ε = "
+            f"{number(float(step.scale))} (ε = {number(float(step.epsilon))} for this step), a key that nobody holds "
+            f"gets there with probability {alone:.2g}"
+        )
     enters = max(step.linf, step.floor)
     if step.threshold is None or enters >= step.threshold:
         return f"{step.threshold} is what one user alone can reach: every key shows"
@@ -108,11 +115,15 @@ def _alternatives(mechanism: Mechanism) -> Iterator[tuple[str, Mechanism]]:
         value = mechanism.settings.get(parameter.name)
         if parameter.kind == "integer" and isinstance(value, int) and value > 1 and not parameter.fact:
             changes.append((parameter.name, value // 2))
-    context = {"variant": mechanism.variant, "neighbours": mechanism.neighbours, "tables": mechanism.tables}
+    context: dict[str, Any] = {
+        "variant": mechanism.variant,
+        "neighbours": mechanism.neighbours,
+        "tables": mechanism.tables,
+    }
     context |= {"serp": mechanism.serp, "pool": mechanism.pool}
     for name, value in changes:
         try:
-            other = type(mechanism)(**context, **(given | {name: value}))  # type: ignore[arg-type]
+            other = type(mechanism)(**context, **(given | {name: value}))
         except UserError:
             continue
         greek = {"epsilon": "ε", "delta": "δ"}.get(name, name)
