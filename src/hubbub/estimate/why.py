@@ -123,7 +123,7 @@ def _alternatives(mechanism: Mechanism) -> Iterator[tuple[str, Mechanism]]:
     context |= {"serp": mechanism.serp, "pool": mechanism.pool}
     for name, value in changes:
         try:
-            other = type(mechanism)(**context, **(given | {name: value}))
+            other = type(mechanism)(**context, **(given | {name: value}))  # type: ignore[arg-type]
         except UserError:
             continue
         greek = {"epsilon": "ε", "delta": "δ"}.get(name, name)
