@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from hubbub.errors import InputError
+from hubbub.errors import InputError, Refused
 
 
 @dataclass(frozen=True)
@@ -73,18 +73,51 @@ def read_serp(path: str | Path, *, canonical_urls: bool = False) -> UrlList:
     rows = rows.group_by(["query", "url"]).aggregate([])
     if not rows.num_rows:
         raise InputError("The result list is empty.", given=path)
-    return UrlList(path.name, rows, hashlib.sha256(path.read_bytes()).hexdigest())
+    return UrlList(path.name, rows, _sha256(path))
 
 
 def read_pool(path: str | Path) -> QueryPool:
     """Read a pool: what `hubbub pool build` wrote, or any Parquet or TSV file with a column `query`."""
-    path = Path(path)
-    table = _table(path, "The pool", "--pool", ("query",))
+    return _queries(Path(path), "pool", "--pool")
+
+
+def read_list(path: str | Path) -> QueryPool:
+    """Read a public list of queries: any Parquet or TSV file with a column `query`."""
+    return _queries(Path(path), "list", "--public-list")
+
+
+def read_previous(path: str | Path) -> QueryPool:
+    """The queries of an earlier release; refused unless it is private from end to end and unseeded.
+
+    That it stands in the ledger is checked by the release that uses it.
+    """
+    from hubbub.card.schema import Card
+    from hubbub.release import Release
+
+    earlier = Release(path)
+    if not earlier.private:
+        raise Refused(
+            "An earlier release may be built on only if it is private itself.",
+            given=f"{path}: NOT PRIVATE",
+            next="name a release that was made without --seed and --not-private",
+        )
+    if "queries" not in earlier.tables:
+        raise InputError("The earlier release has no queries.", given=", ".join(earlier.tables), allowed="queries")
+    name = Card.model_validate(earlier.card).release.id
+    file = earlier.public / "queries.parquet"
+    rows = pooled(earlier.queries.to_arrow().column("query"))
+    if not rows.num_rows:
+        raise InputError("The earlier release has no queries.", given=f"{path}: an empty table")
+    return QueryPool(name, rows, _sha256(file), rows.num_rows, f"earlier release {name}", "previous")
+
+
+def _queries(path: Path, use: str, option: str) -> QueryPool:
+    table = _table(path, f"The {use}", option, ("query",))
     rows = pooled(table.column("query"))
     if not rows.num_rows:
-        raise InputError("The pool is empty.", given=path, next="make one with `hubbub pool build`")
+        raise InputError(f"The {use} is empty.", given=path, next="make one with `hubbub pool build`")
     source = _source((table.schema.metadata or {}).get(POOL_KEY, b""))
-    return QueryPool(path.name, rows, hashlib.sha256(path.read_bytes()).hexdigest(), rows.num_rows, source)
+    return QueryPool(path.name, rows, _sha256(path), rows.num_rows, source, use)
 
 
 def pooled(column: pa.ChunkedArray, most: int | None = None) -> pa.Table:
@@ -96,6 +129,10 @@ def pooled(column: pa.ChunkedArray, most: int | None = None) -> pa.Table:
     queries = clean.queries(_text(column)).unique()
     first = queries.filter(pc.not_equal(queries, "")).slice(0, most)
     return pa.table({"query": first}).sort_by("query").combine_chunks()
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _source(stated: bytes) -> str:

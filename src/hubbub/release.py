@@ -188,6 +188,7 @@ def run_release(
     plan.refuse_early()
     loss = mechanism.loss()
     ledger.would_allow(plan.population, loss, guarantee.private)
+    _refuse_unknown_previous(ledger, plan)
     _refuse_other_period(log, plan.owner)
     _refuse_damaged(log, plan.max_rejects)
     if noise is None:
@@ -231,6 +232,21 @@ def _commit(ledger: Ledger, entry: Entry) -> str:
     except LedgerError as error:
         return f"the release is whole and its budget spent, but its entry {entry.id} stays marked as drawing: {error}"
     return ""
+
+
+def _refuse_unknown_previous(ledger: Ledger, plan: Plan) -> None:
+    """An earlier release is a past spend of this population, or nothing adds the two up."""
+    previous = plan.mechanism.previous
+    if previous is None:
+        return
+    known = [f"{e.dataset}-r{e.id}" for e in ledger.entries(plan.population) if e.private and e.state == "committed"]
+    if previous.name not in known:
+        raise Refused(
+            "The earlier release is not in this ledger, so its budget would not be added to this one's.",
+            given=f"{previous.name}, population {plan.population}",
+            allowed=", ".join(known) or "none: this population has no private release yet",
+            next="name the ledger that the earlier release was booked in, and its population",
+        )
 
 
 def _refuse_other_period(log: SearchLog, owner: Owner) -> None:

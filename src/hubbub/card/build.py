@@ -94,9 +94,9 @@ def _release(mechanism: Mechanism, facts: Facts) -> dict[str, object]:
 
 
 def _mechanism(mechanism: Mechanism, guarantee: Guarantee) -> dict[str, object]:
-    claimed, serp, pool = mechanism.claimed(), mechanism.serp, mechanism.pool
+    claimed, serp = mechanism.claimed(), mechanism.serp
     lists = [] if serp is None else [{"use": "serp", "name": serp.name, "sha256": serp.sha256}]
-    lists += [] if pool is None else [pool.record()]
+    lists += [x.record() for x in (mechanism.pool, mechanism.public_list, mechanism.previous) if x is not None]
     return {
         "name": mechanism.name,
         "variant": mechanism.variant,

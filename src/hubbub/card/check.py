@@ -149,7 +149,9 @@ def _made_anew(card: Card, document: dict[str, object]) -> Iterator[Finding]:
             neighbours=card.unit.neighbouring,
             tables=card.mechanism.tables,
             serp=_listed(card),
-            pool=_pool(card),
+            pool=_pool(card, "pool"),
+            public_list=_pool(card, "list"),
+            previous=_pool(card, "previous"),
         )
         anew = build_card(mechanism, facts_of(card)).document()
     except (HubbubError, ValueError, TypeError, LookupError, ArithmeticError) as error:
@@ -212,9 +214,9 @@ def _listed(card: Card) -> UrlList | None:
     return None
 
 
-def _pool(card: Card) -> QueryPool | None:
-    """A stand-in for the public pool of queries."""
-    return next((QueryPool.read(p) for p in card.mechanism.public_lists if p.get("use") == "pool"), None)
+def _pool(card: Card, use: str) -> QueryPool | None:
+    """A stand-in for a list of queries: its rows change no number of the claim."""
+    return next((QueryPool.read(p) for p in card.mechanism.public_lists if p.get("use") == use), None)
 
 
 def _close(stated: float | None, computed: object) -> bool:

@@ -27,6 +27,8 @@ from hubbub.cli.shared import (
     NeighboursName,
     Pool,
     Population,
+    Previous,
+    PublicList,
     Quiet,
     Serp,
     Set,
@@ -51,7 +53,21 @@ if TYPE_CHECKING:
     from hubbub.mechanisms import Mechanism
 
 OF_A_LOG = (
-    *("log", "format", "columns", "canonical_urls", "max_rejects", "serp", "engine", "master", "memory", "threads"),
+    *(
+        "log",
+        "format",
+        "columns",
+        "canonical_urls",
+        "max_rejects",
+        "serp",
+        "pool",
+        "public_list",
+        "previous",
+        "engine",
+        "master",
+        "memory",
+        "threads",
+    ),
     *("work", "population", "dataset", "ledger"),
 )
 OF_USERS = ("preset", "sample")
@@ -81,6 +97,8 @@ def estimate(
     max_rejects: MaxRejects = None,
     serp: Serp = None,
     pool: Pool = None,
+    public_list: PublicList = None,
+    previous: Previous = None,
     engine: EngineName = None,
     master: Master = None,
     memory: Memory = None,

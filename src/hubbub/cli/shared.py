@@ -63,6 +63,12 @@ NeighboursName = Annotated[str | None, typer.Option(help="add-remove (default) o
 TableNames = Annotated[str | None, typer.Option(help="Tables to release, e.g. queries,clicks.", metavar="T,…")]
 Serp = Annotated[str | None, typer.Option(help="Public result list: Parquet or TSV with query, url.", metavar="F")]
 Pool = Annotated[str | None, typer.Option(help="Public pool of queries: `hubbub pool build` makes one.", metavar="F")]
+PublicList = Annotated[
+    str | None, typer.Option(help="Queries anybody knows: Parquet or TSV with a column query.", metavar="F")
+]
+Previous = Annotated[
+    str | None, typer.Option(help="An earlier private release, whose queries count as known.", metavar="RELEASE")
+]
 
 
 class Terminal:
@@ -197,7 +203,7 @@ def require(given: dict[str, Any], names: Iterable[str], command: str) -> None:
 
 def build_mechanism(given: dict[str, Any], settings: dict[str, str]) -> Mechanism:
     """The mechanism these options describe."""
-    from hubbub.lists import read_pool, read_serp
+    from hubbub.lists import read_list, read_pool, read_previous, read_serp
     from hubbub.mechanisms import build
 
     return build(
@@ -208,6 +214,8 @@ def build_mechanism(given: dict[str, Any], settings: dict[str, str]) -> Mechanis
         tables=[t.strip() for t in given["tables"].split(",")] if given["tables"] else None,
         serp=read_serp(given["serp"], canonical_urls=bool(given["canonical_urls"])) if given["serp"] else None,
         pool=read_pool(given["pool"]) if given["pool"] else None,
+        public_list=read_list(given["public_list"]) if given["public_list"] else None,
+        previous=read_previous(given["previous"]) if given["previous"] else None,
     )
 
 

@@ -147,6 +147,8 @@ class Mechanism(ABC):
     proof: ClassVar[str]
     takes_pool: ClassVar[bool] = False
     """Whether its keys come from a public pool of queries."""
+    takes_lists: ClassVar[bool] = False
+    """Whether queries known beforehand, from a public list or an earlier release, help it."""
     registry: ClassVar[dict[str, type[Mechanism]]] = {}
 
     def __init__(
@@ -157,6 +159,8 @@ class Mechanism(ABC):
         tables: tuple[str, ...] | list[str] | None = None,
         serp: UrlList | None = None,
         pool: QueryPool | None = None,
+        public_list: QueryPool | None = None,
+        previous: QueryPool | None = None,
         **settings: object,
     ) -> None:
         if variant not in self.variants:
@@ -171,6 +175,10 @@ class Mechanism(ABC):
         if pool is not None and not self.takes_pool:
             raise ParameterError(f"{self.name} takes no pool of queries.", given="--pool")
         self.pool = pool
+        for known_list, option in ((public_list, "--public-list"), (previous, "--previous")):
+            if known_list is not None and not self.takes_lists:
+                raise ParameterError(f"{self.name} takes no list of known queries.", given=option)
+        self.public_list, self.previous = public_list, previous
         wanted = tuple(dict.fromkeys(tables or self._default_tables()))
         for table in wanted:
             if table not in self.offers:
@@ -224,10 +232,6 @@ class Mechanism(ABC):
 
     def also(self) -> tuple[tuple[Guarantee, str], ...]:
         """Other definitions that hold besides the headline, each with how."""
-        return ()
-
-    def advice(self) -> tuple[str, ...]:
-        """What `estimate` says besides: how to choose the parameters. Nothing of a log is known here."""
         return ()
 
     def owner_notes(self, counts: Mapping[str, Any]) -> tuple[str, ...]:

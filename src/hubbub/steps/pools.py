@@ -54,9 +54,14 @@ class Pools(Protocol):
 
 
 class EnginePools(Holdings):
-    """Pools inside an engine. Asking for weights a second time restricts the pools to what is still live."""
+    """Pools inside an engine. Asking for weights a second time restricts the pools to what is still live.
 
-    def __init__(self, log: SearchLog, keys: Keys, limit: int, bits: int, secret: bytes) -> None:
+    `first` names a table of keys that enter a full pool before others: a public list.
+    """
+
+    def __init__(
+        self, log: SearchLog, keys: Keys, limit: int, bits: int, secret: bytes, first: str | None = None
+    ) -> None:
         self.bits = bits
         keys.ready(log)
         engine, name, columns = log.engine, keys.name, keys.list()
@@ -69,11 +74,20 @@ class EnginePools(Holdings):
         engine.save(self.held, f"SELECT DISTINCT uid, {columns} FROM ({keys.events.format(log='log')}) AS events")
         engine.save(self._degrees, f"SELECT uid, count(*) AS n FROM {self.held} GROUP BY uid")
         heavy = f"SELECT uid FROM {self._degrees} WHERE n > {limit}"
+        theirs, order = f"SELECT uid, {columns} FROM {self.held} WHERE uid IN ({heavy})", hashed(keys, secret)
+        if first is not None:  # keys of a public list come before the others
+            on = " AND ".join(f"h.{c} = l.{c}" for c in keys.columns)
+            flag = f"CASE WHEN l.{keys.columns[0]} IS NULL THEN 1 ELSE 0 END AS unlisted"
+            theirs = (
+                f"SELECT h.uid AS uid, {keys.list('h')}, {flag} FROM {self.held} AS h "
+                f"LEFT JOIN {first} AS l ON {on} WHERE h.uid IN ({heavy})"
+            )
+            order = f"unlisted, {order}"
         engine.save(
             f"heavy_{name}",
             f"SELECT uid, {columns} FROM (SELECT uid, {columns}, row_number() "
-            f"OVER (PARTITION BY uid ORDER BY {hashed(keys, secret)}, {columns}) AS ordinal "
-            f"FROM {self.held} WHERE uid IN ({heavy})) AS ordered WHERE ordinal <= {limit}",
+            f"OVER (PARTITION BY uid ORDER BY {order}, {columns}) AS ordinal "
+            f"FROM ({theirs}) AS theirs) AS ordered WHERE ordinal <= {limit}",
         )
         engine.view(
             self._live,

@@ -3,6 +3,7 @@
     stages      which tables, which share of the budget          calibrate   (ε, δ) → noise and thresholds
     rounds      selection in rounds, beside this folder          chain       what follows from released queries
     recount     released keys counted again, users scaled        combine     both estimates of a count, weighed
+    histograms  how busy users are, and when                     synthetic   a log of users that never were (walks)
 
 Theory and integer form: docs/proofs/crowd.md.
 """
@@ -13,23 +14,32 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from hubbub.errors import ParameterError
 from hubbub.gaussian import GaussianStep
 from hubbub.guarantee import Claim, Neighbours
-from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Tables, Value
-from hubbub.mechanisms.crowd import calibrate, stages
-from hubbub.mechanisms.crowd.chain import Chain, Later, count
+from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Rows, Tables, Value
+from hubbub.mechanisms.crowd import calibrate, histograms, stages
+from hubbub.mechanisms.crowd.chain import LISTED, Chain, Later, Listed, count
+from hubbub.mechanisms.crowd.synthetic import Public, synthesise
 from hubbub.mechanisms.rounds import Selection, select
 from hubbub.steps.chosen import LONGEST, SESSIONS
+from hubbub.steps.count import Integers
 from hubbub.steps.holdings import Holdings
-from hubbub.steps.keys import CLICKS, KEYWORDS, QUERIES, TRANSITIONS
+from hubbub.steps.keys import CLICKS, KEYWORDS, LOG, QUERIES, TRANSITIONS
 from hubbub.steps.pools import EnginePools
+from hubbub.steps.profile import SHAPES, profile
 
 if TYPE_CHECKING:
+    from hubbub.lists import QueryPool
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
 
 PROOF = "docs/proofs/crowd.md"
+LISTED_FALSE = Parameter(
+    "F_list", "number", "listed queries of nobody to expect at most", 10, low=0, open_low=True, high=100_000
+)
 FALSE_KEYS = Parameter(
     "F",
     "number",
@@ -38,6 +48,14 @@ FALSE_KEYS = Parameter(
     low=0,
     open_low=True,
     high=1000,
+)
+
+
+NOT_USERS = (
+    "log.parquet is a randomised function of the noised tables and histograms listed in the steps. Its users are not "
+    "users: no statement about a single row, or about one synthetic user's mixture of interests, is supported. What was "
+    "too rare to be released is not in it, so it over-represents the head; how often users repeat themselves is "
+    "modelled, not measured. Its times lie in the stated period, or in 52 weeks from 1970-01-05 if none is stated."
 )
 
 
@@ -53,9 +71,11 @@ class Crowd(Mechanism, register=True):
         "transitions": TRANSITIONS,
         "sessions": SESSIONS,
         "keywords": KEYWORDS,
+        "log": LOG,
     }
     default_tables = ("queries", "clicks", "transitions", "sessions", "keywords")
     variants = ("strict",)
+    takes_lists = True
     proof = PROOF
     parameters = (
         EPSILON,
@@ -65,12 +85,15 @@ class Crowd(Mechanism, register=True):
         *stages.WEIGHTS,
         *stages.PARTS,
         FALSE_KEYS,
+        LISTED_FALSE,
     )
 
     def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
         """ε and δ are all it needs."""
         if self.neighbours is not Neighbours.ADD_REMOVE:
             raise ParameterError("crowd is proven for add-remove only.", given="replace", allowed="add-remove")
+        if self.tables == ("clicks",) and self.listed:
+            raise ParameterError("A list of queries helps the queries, and none are selected.", given="clicks alone")
         if self.serp is not None:
             raise ParameterError("crowd takes no result list.", given="--serp")
         missing = [name for name in ("epsilon", "delta") if name not in given]
@@ -78,7 +101,7 @@ class Crowd(Mechanism, register=True):
             raise ParameterError("crowd needs a privacy budget.", given="no " + ", ".join(missing), next="set both")
         all_settings = {p.name: p.default for p in self.parameters if p.default is not None} | given
         plans = stages.plans(self.tables, all_settings)
-        used = stages.used(self.tables)
+        used = stages.used(self.tables) | ({"F_list"} if self.listed else set())
         unused = [name for name in given if name not in used]
         if unused:
             raise ParameterError(
@@ -88,6 +111,7 @@ class Crowd(Mechanism, register=True):
         self.stages = calibrate.calibrate(
             plans, Fraction(given["epsilon"]), Fraction(given["delta"]), int(all_settings["rounds"]), PROOF
         )
+        self.histograms = histograms.histograms(self.stages)
         return {name: value for name, value in all_settings.items() if name in used}
 
     @property
@@ -121,6 +145,10 @@ class Crowd(Mechanism, register=True):
                     Bound(f"a user's released {what} in the recount", "l2", 1, "scaled down together, none dropped"),
                     Bound(f"a user's released {what} in the kept total", "l1", most, "clipped"),
                 ]
+            if stage.histogram is not None:
+                length = SHAPES[what].length
+                how = "one bin a user" if length is None else "scaled down together, none dropped"
+                found.append(Bound(f"a user's share of the histogram of {what}", "l2", length or 1, how))
         return tuple(found)
 
     def claimed(self) -> Claim:
@@ -150,6 +178,13 @@ class Crowd(Mechanism, register=True):
 
     def spurious(self) -> str:
         """Open stages test keys of pools only; closed ones test every key of their domain."""
+        if self.listed:
+            return (
+                f"queries: at most {float(Fraction(self.settings['F_list'])):g} listed ones of nobody are expected; "
+                "transitions and sessions: see the parameter F; keywords: words of released queries"
+            )
+        if "log" in self.tables:
+            return "every row of the log stands for nobody; other tables: see the parameter F, and F_list if there is one"
         if {"transitions", "sessions"} & set(self.tables):
             return (
                 f"transitions and sessions: at most {float(Fraction(self.settings['F'])):g} rows of nobody are "
@@ -157,25 +192,61 @@ class Crowd(Mechanism, register=True):
             )
         return "none: every released key was held by at least one user"
 
+    @property
+    def listed(self) -> tuple[QueryPool, ...]:
+        """Queries known beforehand, and where from."""
+        return tuple(known for known in (self.public_list, self.previous) if known is not None)
+
+    def _known(self) -> Listed:
+        """All of them as one list."""
+        rows = pa.concat_tables([known.rows.select(["query"]) for known in self.listed])
+        return Listed(rows.group_by("query").aggregate([]).sort_by("query"), Fraction(self.settings["F_list"]))
+
+    def caveats(self) -> tuple[str, ...]:
+        """What the claim rests on besides."""
+        notes = []
+        if self.public_list is not None:
+            notes.append("The public list must not have been learned from this log.")
+        if self.previous is not None:
+            notes.append(
+                f"Queries of an earlier release ({self.previous.name}) were used as known: a user who is in both has "
+                "spent both budgets, and the ledger adds them up."
+            )
+        if "log" in self.tables:
+            notes.append(NOT_USERS)
+        return tuple(notes)
+
     def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
         """Pools of the first stage, fixed and kept before the first noise; later ones wait for what it releases."""
         first, limit = self.stage.name, self.selection.limit
-        found: dict[str, Any] = {first: EnginePools(log, self.offers[first], limit, self.selection.bits, secret)}
+        if self.listed:
+            self._known().register(log)
+        ahead = LISTED if self.listed else None
+        found: dict[str, Any] = {first: EnginePools(log, self.offers[first], limit, self.selection.bits, secret, ahead)}
         later = {table: Later() for table in self.tables if table != first}
         if len(self.stages) > 1:
             found |= {"chain": Chain(log, secret, later | {t: Later() for t in self.offers if t not in later}), **later}
+        if self.histograms:
+            found["log"] = profile(log, {h.name: h.bits for h in self.histograms})
         return found
 
     def perturb(self, pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
         """Select, count again, combine; then the stages that follow from it."""
         first = self.stage
         held = pools[first.name]
-        found = select(held, first.rounds, noise, first.name)
+        if self.listed:
+            found = self._known().select(held, first, noise)
+        else:
+            found = select(held, first.rounds, noise, first.name)
         released = {first.name: count(held, first, found, noise, fewest=0)}
         if len(self.stages) > 1:
             chain: Chain = pools["chain"]
             chain.choose(held, found)
             self._follow(chain, released, noise)
+            if "log" in self.tables:
+                noisy = histograms.draw(self.histograms, pools["log"], noise)
+                public = self._public(chain, released, noisy)
+                released["log"] = Rows.of(synthesise(public, noise.secret("synthetic log")))
         return {table: released[table] for table in self.tables}
 
     def _follow(self, chain: Chain, released: dict[str, Released], noise: NoiseSource) -> None:
@@ -195,3 +266,13 @@ class Crowd(Mechanism, register=True):
                 released["keywords"] = chain.keywords(stage, noise)
         if levels:
             released["sessions"] = chain.sessions(levels)
+
+    def _public(self, chain: Chain, released: Mapping[str, Released], noisy: Mapping[str, Integers]) -> Public:
+        """All that the synthetic log is made of: texts and counts of released keys, noisy bins, the stated period."""
+        tables = {}
+        for name in ("queries", "clicks", "transitions", "sessions"):
+            table = released[name]
+            users = pa.nulls(table.ids.size, pa.int64()) if table.values is None else pa.array(table.values)
+            tables[name] = chain.named(self.offers[name], table.ids).append_column("users", users)
+        spread = {h.name: h.variance**0.5 for h in self.histograms}
+        return Public(**tables, histograms=noisy, noise_sd=spread, period=chain.log.period)

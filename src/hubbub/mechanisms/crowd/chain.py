@@ -25,7 +25,7 @@ from hubbub.mechanisms.crowd.recount import recount, recount_all
 from hubbub.mechanisms.rounds import Known, Selected, select
 from hubbub.noise import NoiseSource
 from hubbub.steps import chosen
-from hubbub.steps.count import Integers
+from hubbub.steps.count import Counts, Integers, names
 from hubbub.steps.holdings import Holdings
 from hubbub.steps.keys import Keys
 from hubbub.steps.pools import EnginePools, Pools
@@ -54,6 +54,37 @@ class Domain:
         """Codes of released keys: those of pools first, then those of nobody."""
         held = found.ids[: found.ids.size - found.absent.size]
         return np.concatenate([self.present[held], missing(np.sort(self.present), found.absent)])
+
+
+LISTED = "public_list"
+"""The engine's table of queries known beforehand."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Queries known without the log, inside the open stage: tested by thresholds of their own, held or not."""
+
+    rows: pa.Table
+    false: Fraction
+
+    def register(self, log: SearchLog) -> None:
+        """Make the list readable before pools are filled from it."""
+        log.engine.register(LISTED, self.rows.append_column("place", pa.array(np.arange(self.rows.num_rows))))
+
+    def select(self, pools: EnginePools, stage: Stage, noise: NoiseSource) -> Selected:
+        """The rounds, with keys of the list that nobody holds adopted if they pass."""
+        engine = pools.log.engine
+        found = engine.fetch(
+            f"SELECT k.kid AS kid, l.place AS place FROM {pools.keys} AS k JOIN {LISTED} AS l ON k.query = l.query"
+        )
+        members = np.zeros(pools.size, bool)
+        members[found.column("kid").to_numpy()] = True
+        places = np.sort(found.column("place").to_numpy())
+        size = self.rows.num_rows
+        known = Known(closed(stage.rounds, size, self.false), size - places.size, members)
+        chosen_ones = select(pools, stage.rounds, noise, stage.name, known)
+        pools.adopt(self.rows.take(missing(places, chosen_ones.absent)))
+        return chosen_ones
 
 
 def count(pools: Pools, stage: Stage, found: Selected, noise: NoiseSource, fewest: int = FEWEST) -> Released:
@@ -95,6 +126,12 @@ class Chain:
     def choose(self, pools: Holdings, found: Selected) -> None:
         """From here on these keys are public."""
         self.texts[pools.kind.name] = chosen.choose(self.log, pools, found.ids)
+
+    def named(self, kind: Keys, ids: Integers) -> pa.Table:
+        """The text of released keys."""
+        if kind.name in self.texts:
+            return self.texts[kind.name].select(kind.columns)
+        return names(self.log, Counts(ids, self.tables[kind.name].keys), kind, ids)
 
     def _pools(self, kind: Keys, stage: Stage) -> EnginePools:
         return EnginePools(self.log, kind, stage.rounds.limit, stage.rounds.bits, self.secret)

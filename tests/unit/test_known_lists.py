@@ -1,0 +1,115 @@
+"""Queries known beforehand: a public list, an earlier release. What they add, what they cost, when they are refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.conftest import Hubbub
+
+from hubbub.audit.counts import NoNoise
+from hubbub.audit.protocols import Event
+from hubbub.audit.tiny import SECRET, tiny_log
+from hubbub.lists import QueryPool
+from hubbub.mechanisms import build
+from hubbub.noise.absent import Exits
+from hubbub.noise.source import Integers
+from hubbub.steps.count import names
+
+BUDGET = {"epsilon": 2, "delta": "1e-5"}
+OPTIONS = ("--mechanism", "crowd", "--epsilon", "4", "--delta", "1e-4", "--format", "aol", "--tables", "queries")
+
+
+def listed(*queries: str) -> QueryPool:
+    return QueryPool("list", pa.table({"query": sorted(queries)}), "0" * 64, len(queries), "a test", "list")
+
+
+def few(query: str, n: int) -> list[Event]:
+    return [(f"{query}{i}", 1, query, None) for i in range(n)]
+
+
+class Passing(NoNoise):
+    """Zeros; the first absent key of a list passes."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def absent(self, step: str, count: int, multiples: Any, variance: int, thresholds: Any, drops: Any) -> Exits:
+        self.asked.append(count)
+        one: Integers = np.zeros(1, np.int64)
+        return Exits(one, one, one + thresholds[0])
+
+
+def released(events: list[Event], noise: Any, **context: Any) -> set[str]:
+    mechanism = build("crowd", BUDGET, tables=["queries"], **context)
+    with tiny_log(events) as log:
+        measured = mechanism.measure(log, SECRET)
+        out = mechanism.perturb(measured, noise)["queries"]
+        texts = names(log, measured["queries"], mechanism.offers["queries"], out.ids)
+        return set(texts.column("query").to_pylist())
+
+
+def test_a_listed_query_needs_fewer_users() -> None:
+    plain: Any = build("crowd", BUDGET, tables=["queries"])
+    n = int(plain.selection.users(-1)) - 2
+    events = few("known", n) + few("unknown", n)
+    assert released(events, NoNoise()) == set()
+    assert released(events, NoNoise(), public_list=listed("known", "elsewhere")) == {"known"}
+    assert released(events, NoNoise(), previous=listed("known", "elsewhere")) == {"known"}
+
+
+def test_listed_queries_of_nobody_are_tested_too() -> None:
+    noise = Passing()
+    assert released(few("x", 1), noise, public_list=listed("a", "b", "x")) == {"a"}
+    assert noise.asked == [2], "a and b stand in no pool, x does"
+
+
+def test_listed_queries_come_first_into_a_full_pool() -> None:
+    mechanism: Any = build("crowd", {**BUDGET, "D": 2}, tables=["queries"], public_list=listed("q7", "q8"))
+    with tiny_log([("u", 1, f"q{i}", None) for i in range(10)]) as log:
+        pools = mechanism.measure(log, SECRET)["queries"]
+        texts = log.engine.fetch(f"SELECT query FROM {pools.keys}").column("query").to_pylist()
+    assert sorted(texts) == ["q7", "q8"]
+
+
+def test_a_list_changes_no_number_of_the_claim() -> None:
+    plain, known = (build("crowd", BUDGET, public_list=known) for known in (None, listed("a")))
+    assert plain.steps() == known.steps() and plain.loss() == known.loss()
+    assert any("not have been learned" in text for text in known.caveats())
+    assert "10 listed ones of nobody" in known.spurious()
+
+
+def test_a_list_and_an_earlier_release_stand_on_the_card(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
+    known = tmp_path / "known.parquet"
+    pq.write_table(pa.table({"query": ["Weather", "weather", "nobody asked this"]}), known)
+    hubbub("release", log_file, *OPTIONS, "--public-list", known, "--out", tmp_path / "one")
+    card = json.loads((tmp_path / "one" / "public" / "card.json").read_text())
+    (record,) = card["mechanism"]["public_lists"]
+    assert record["use"] == "list" and record["queries"] == "2" and card["mechanism"]["parameters"]["F_list"] == "10"
+    hubbub("card", tmp_path / "one", "--check")
+    hubbub("release", log_file, *OPTIONS, "--previous", tmp_path / "one", "--out", tmp_path / "two")
+    card = json.loads((tmp_path / "two" / "public" / "card.json").read_text())
+    assert card["mechanism"]["public_lists"][0]["name"] == "default-r1"
+    assert any("spent both budgets" in text for text in card["claim"]["conditions"])
+    hubbub("card", tmp_path / "two", "--check")
+
+
+def test_an_earlier_release_must_be_private_and_in_the_ledger(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
+    hubbub("release", log_file, *OPTIONS, "--seed", "1", "--not-private", "--out", tmp_path / "seeded")
+    refused = hubbub("release", log_file, *OPTIONS, "--previous", tmp_path / "seeded", "--out", tmp_path / "x", code=2)
+    assert "private" in refused.stderr
+    other = tmp_path / "other.sqlite"
+    hubbub("release", log_file, *OPTIONS, "--ledger", other, "--out", tmp_path / "elsewhere")
+    refused = hubbub(
+        "release", log_file, *OPTIONS, "--previous", tmp_path / "elsewhere", "--out", tmp_path / "x", code=2
+    )
+    assert "not in this ledger" in refused.stderr and not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("name", ["korolova", "gaussian"])
+def test_others_take_no_list(name: str) -> None:
+    with pytest.raises(Exception, match="takes no list"):
+        build(name, BUDGET, public_list=listed("a"))
