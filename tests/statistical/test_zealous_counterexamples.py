@@ -67,9 +67,9 @@ def test_items_chosen_by_popularity_are_caught() -> None:
     tipped = (*both, ("one more", 0, "b", None))
     shown = []
     for subject in (popular, Subject.of(mechanism)):
-        laws = [distribution(subject, measured(subject, log), 60)[0] for log in (both, tipped)]
-        shown.append([sum(p for o, p in law.items() if any("a" in row for row in o)) for law in laws])
-        delta = max(hockey_stick(*laws, 0.5), hockey_stick(*reversed(laws), 0.5))
+        before, after = (distribution(subject, measured(subject, log), 60)[0] for log in (both, tipped))
+        shown.append([sum(p for o, p in law.items() if any("a" in row for row in o)) for law in (before, after)])
+        delta = max(hockey_stick(before, after, 0.5), hockey_stick(after, before, 0.5))
         assert (delta > 0.999) is (subject is popular)
     assert shown[0][0] > 0.99999 and shown[0][1] == 0
     assert shown[1][0] > 0.99999 and math.isclose(*shown[1])
@@ -151,7 +151,7 @@ SETTINGS = [
 def test_theorem_2_holds_with_its_exceptions_repaired(settings: dict[str, int]) -> None:
     given = dict(settings)
     users, items = given.pop("users"), given.pop("items")
-    mechanism = Zealous(**given, U=users, variant="published")  # type: ignore[arg-type]
+    mechanism = Zealous(**given, U=users, variant="published")
     claim = mechanism.claimed()
     assert claim.holds and claim.delta is not None and claim.epsilon is not None
     delta, worst = exceptions(mechanism, users, items, repaired=True)

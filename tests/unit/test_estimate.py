@@ -70,7 +70,7 @@ def test_looks_belong_to_their_population(hubbub: Hubbub, log_file: Path, tmp_pa
 
 TABLE = {
     "method", "runs", "value", "distinct_keys", "rows", "rows_sd", "volume", "error", "half_width_95",
-    "users_for_chance", "survival",
+    "users_for_chance", "survival", "utility",
 }  # fmt: skip
 STATED = {"mechanism", "variant", "tables", "settings", "guarantee", "thresholds", "spent"}
 FOUND = {"source", "estimate", "warnings"}

@@ -104,7 +104,7 @@ class TableEstimate:
                 "chance": [round(c, 9) for c in curve.chance.tolist()],
                 "counted_after_bounding": None if curve.counted is None else curve.counted.tolist(),
             },
-            **({"utility": dict(self.utility)} if self.utility else {}),
+            "utility": dict(self.utility),
         }
 
 
