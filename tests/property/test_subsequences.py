@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from itertools import combinations
+from itertools import combinations, groupby
 
 import pyarrow as pa
 from hypothesis import HealthCheck, given, settings
@@ -28,7 +28,9 @@ quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCh
 ALONE: Event = ("alone", 0, "once", None)
 
 
-def by_hand(log: list[Event], gap: int, l_q: int, l_s: int | None) -> dict[str, list[tuple[str, ...]]]:
+def by_hand(
+    log: list[Event], gap: int, l_q: int, l_s: int | None, each: bool = True
+) -> dict[str, list[tuple[str, ...]]]:
     """Each user's kept sessions, trimmed."""
     searches = defaultdict(set)
     for user, time, query, _ in log:
@@ -41,8 +43,10 @@ def by_hand(log: list[Event], gap: int, l_q: int, l_s: int | None) -> dict[str, 
             if not cut or time - cut[-1][-1][0] > gap:
                 cut.append([])
             cut[-1].append((time, query))
-        long = [tuple(q for _, q in session) for session in cut if len(session) >= 2]
-        kept[user] = [session[:l_q] for session in long[:l_s]]
+        asked_in = [tuple(q for _, q in session) for session in cut]
+        if not each:
+            asked_in = [tuple(q for q, _ in groupby(session)) for session in asked_in]
+        kept[user] = [session[:l_q] for session in asked_in if len(session) >= 2][:l_s]
     return kept
 
 
@@ -51,25 +55,28 @@ def mined_by_hand(kept: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 
 @quick
-@given(log=logs, gap=st.integers(1, 4), l_q=st.integers(2, 5), l_s=st.sampled_from([1, 2, None]))
-def test_trimmed_sessions_are_the_first_of_each_user(log: list[Event], gap: int, l_q: int, l_s: int | None) -> None:
+@given(log=logs, gap=st.integers(1, 4), l_q=st.integers(2, 5), l_s=st.sampled_from([1, 2, None]), each=st.booleans())
+def test_trimmed_sessions_are_the_first_of_each_user(
+    log: list[Event], gap: int, l_q: int, l_s: int | None, each: bool
+) -> None:
     with tiny_log([*log, ALONE]) as tiny:
-        rows = tiny.engine.fetch(trimmed(gap, l_q, l_s)).to_pylist()
+        rows = tiny.engine.fetch(trimmed(gap, l_q, l_s, each)).to_pylist()
         cut = tiny.engine.fetch(f"SELECT uid, session, count(*) AS n FROM ({sessions(gap)}) AS s GROUP BY uid, session")
     found = defaultdict(list)
     for row in sorted(rows, key=lambda row: row["time"]):
         found[row["uid"]].append(tuple(row[f"q{i}"] for i in range(1, l_q + 1) if row[f"q{i}"] is not None))
-    assert dict(found) == {user: kept for user, kept in by_hand(log, gap, l_q, l_s).items() if kept}
-    if l_s is None:  # the same sessions as the ones other tables are made of
+    assert dict(found) == {user: kept for user, kept in by_hand(log, gap, l_q, l_s, each).items() if kept}
+    if l_s is None and each:  # the same sessions as the ones other tables are made of
         assert len(rows) == sum(n >= 2 for n in cut.column("n").to_pylist())
 
 
 @quick
-@given(log=logs, l_q=st.integers(2, 5), l_s=st.integers(1, 3), variant=st.sampled_from(["strict", "published"]))
-def test_counts_are_those_of_plain_python(log: list[Event], l_q: int, l_s: int, variant: str) -> None:
-    mechanism = Sessions(b=1, K=500, T_gap="1/20", l_q=l_q, l_s=l_s, variant=variant, tables=["sessions"])
+@given(log=logs, l_q=st.integers(2, 5), l_s=st.integers(1, 3), again=st.sampled_from(["once", "each", None]))
+def test_counts_are_those_of_plain_python(log: list[Event], l_q: int, l_s: int, again: str | None) -> None:
+    variant = "strict" if again else "published"
+    mechanism = Sessions(b=1, K=500, T_gap="1/20", l_q=l_q, l_s=l_s, again=again, variant=variant, tables=["sessions"])
     expected: Counter[tuple[str]] = Counter()
-    for kept in by_hand(log, 3, l_q, l_s).values():
+    for kept in by_hand(log, 3, l_q, l_s, again != "once").values():
         mined = [(SEPARATOR.join(c),) for c in mined_by_hand(kept)]
         assert len(mined) <= l_s * per_session(l_q)
         expected.update(set(mined) if variant == "strict" else mined)

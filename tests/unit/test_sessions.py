@@ -160,6 +160,9 @@ BAD = [
     ({"b": 1, "K": 3, "l": 4, "tables": ["sessions"]}, "no clicks are released"),
     ({"b": 1, "K": 3, "l_q": 4, "tables": ["clicks"]}, "no sessions are released"),
     ({"b": 1, "K": 3, "d": 4}, "no such parameter"),
+    ({"b": 1, "K": 3, "again": "never"}, "range"),
+    ({"b": 1, "K": 3, "again": "once", "variant": "published"}, "every search"),
+    ({"b": 1, "K": 3, "again": "once", "tables": ["clicks"]}, "no sessions are released"),
     ({"b": 1, "K": 3, "tables": ["queries"]}, "does not release"),
     ({"epsilon": "1e-5", "delta": "1e-6", "l_q": 12}, "cannot be drawn"),
 ]

@@ -36,7 +36,8 @@ def _loose(**other: int) -> Callable[[Mechanism], Subject]:
 
 def _published(mechanism: Mechanism) -> Mechanism:
     """The paper's way with the same parameters."""
-    return build("sessions", mechanism.settings, variant="published", tables=mechanism.tables)
+    settings = {name: value for name, value in mechanism.settings.items() if name != "again"}
+    return build("sessions", settings, variant="published", tables=mechanism.tables)
 
 
 def _repeats(mechanism: Mechanism) -> Subject:
@@ -84,7 +85,7 @@ def _sessions(change: Callable[[Mechanism, SearchLog, int, int, int], str]) -> C
 
 def _mined_first(mechanism: Mechanism, log: SearchLog, gap: int, l_q: int, l_s: int) -> str:
     """Subsequences of the whole session, each then trimmed to l_q queries: the paper's steps 2 and 3 as printed."""
-    subsequences(gap, LONG, l_s).ready(log)
+    subsequences(gap, LONG, l_s, each=True).ready(log)
     parts = "string_split(queries, chr(31))"
     return f"SELECT uid, array_to_string(list_slice({parts}, 1, {l_q}), chr(31)) AS queries FROM {TABLE}"
 

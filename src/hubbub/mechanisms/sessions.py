@@ -6,8 +6,9 @@ user's first l clicks. Both with noise of scale b (section 3.2).
 
 `published` counts occurrences and draws fresh noise for the counts, as the paper does. The paper states the weaker of
 its two parts for both together; what is proven is their sum. `strict` counts distinct users and publishes the value
-that passed the threshold, which halves ε. In both, sessions are trimmed before they are mined: read literally, the
-paper's steps 2 and 3 are in the other order, and bound nothing.
+that passed the threshold, which halves ε; a query asked again at once (a next page of results) stands once in a
+session, or most sessions would be one query over and over. In both, sessions are trimmed before they are mined: read
+literally, the paper's steps 2 and 3 are in the other order, and bound nothing.
 The rule on integers is `>= T`; the paper's "> K" is T = ⌊K⌋ + 1.
 """
 
@@ -27,7 +28,7 @@ from hubbub.guarantee import Claim, Neighbours, number
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Tables, Value
 from hubbub.mechanisms.korolova import SCALE, laplace_sd
 from hubbub.steps import bound
-from hubbub.steps.keys import CLICKS, SESSIONS, subsequences
+from hubbub.steps.keys import CLICKS, SESSIONS, Keys, subsequences
 from hubbub.steps.subsequences import TABLE, per_session
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 PROOF = "docs/proofs/sessions.md"
 MOST = 10_000  # counts one user may move in one table
+LIMITS = {"T_gap": "sessions", "l_s": "sessions", "l_q": "sessions", "again": "sessions", "l": "clicks"}
 
 
 class Sessions(Mechanism, register=True):
@@ -55,6 +57,9 @@ class Sessions(Mechanism, register=True):
         Parameter("l_s", "integer", "sessions kept of each user, the first by time", 1, low=1, high=MOST),
         Parameter("l_q", "integer", "queries kept of each session, the first", 3, low=2, high=12),
         Parameter("l", "integer", "clicks kept of each user, the first by time", 4, low=1, high=MOST),
+        Parameter(
+            "again", "choice", "whether a query asked again at once counts (strict)", "once", choices=("once", "each")
+        ),
         Parameter("b", "number", "noise scale of both tables", low=SCALE, high=1_000_000),
         Parameter("K", "number", "a row is released if its noisy count is above K", low=1, high=10**9),
     )
@@ -63,27 +68,9 @@ class Sessions(Mechanism, register=True):
 
     def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
         """Raw parameters as given, or b and K calibrated from (ε, δ), the same for both tables as in the paper."""
-        of = {"T_gap": "sessions", "l_s": "sessions", "l_q": "sessions", "l": "clicks"}
-        settings: dict[str, Value] = {}
-        for parameter in self.parameters:
-            name, default = parameter.name, parameter.default
-            if name in of and of[name] in self.tables and default is not None:
-                settings[name] = given.get(name, default)
-            elif name in of and name in given:
-                raise ParameterError(
-                    f"{name} limits {of[name]}, and no {of[name]} are released.", given=f"{name}={given[name]}"
-                )
+        settings = self._limits(given)
         if "sessions" in self.tables:
-            l_q, l_s = int(settings["l_q"]), int(settings["l_s"])
-            if l_s * per_session(l_q) > MOST:
-                raise ParameterError(
-                    "One user could move too many counts.",
-                    given=f"l_s = {l_s}, l_q = {l_q}: {l_s} × {per_session(l_q)} subsequences",
-                    allowed=f"at most {MOST} subsequences a user, l_s (2^l_q − 1 − l_q)",
-                    next="lower l_q, or l_s",
-                )
-            gap = math.floor(60 * Fraction(settings["T_gap"]))
-            self.offers = self.offers | {"sessions": subsequences(gap, l_q)}
+            self.offers = self.offers | {"sessions": self._keys(settings, None)}
         raw, privacy = ({n for n in names if n in given} for names in (("b", "K"), ("epsilon", "delta")))
         if raw and privacy:
             raise ParameterError(
@@ -100,6 +87,28 @@ class Sessions(Mechanism, register=True):
                 allowed="--epsilon and --delta together, or raw parameters b and K",
             )
         return settings | self._calibrate(settings, Fraction(given["epsilon"]), Fraction(given["delta"]))
+
+    def _limits(self, given: Mapping[str, Value]) -> dict[str, Value]:
+        """What limits a user, with defaults; a limit on a table that is not released is a mistake."""
+        settings: dict[str, Value] = {}
+        for parameter in self.parameters:
+            name, table = parameter.name, LIMITS.get(parameter.name)
+            value = given.get(name, parameter.default)
+            each = name == "again" and self.variant == "published"
+            if table in self.tables and not each and value is not None:
+                settings[name] = value
+            elif table and name in given:
+                why = "published counts every search" if each else f"no {table} are released"
+                raise ParameterError(f"{name} is about {table}, and {why}.", given=f"{name}={given[name]}")
+        l_q, l_s = int(settings.get("l_q", 2)), int(settings.get("l_s", 1))
+        if l_s * per_session(l_q) > MOST:
+            raise ParameterError(
+                "One user could move too many counts.",
+                given=f"l_s = {l_s}, l_q = {l_q}: {l_s} × {per_session(l_q)} subsequences",
+                allowed=f"at most {MOST} subsequences a user, l_s (2^l_q − 1 − l_q)",
+                next="lower l_q, or l_s",
+            )
+        return settings
 
     def _calibrate(self, settings: Mapping[str, Value], epsilon: Fraction, delta: Fraction) -> dict[str, Value]:
         """b so that everything drawn costs ε, then the least whole K within δ: by what is proven, in both variants."""
@@ -127,6 +136,12 @@ class Sessions(Mechanism, register=True):
             low, high = (low, middle) if within(middle) else (middle, high)
         return {"b": b, "K": high}
 
+    @staticmethod
+    def _keys(settings: Mapping[str, Value], l_s: int | None) -> Keys:
+        """Subsequences of each user's first l_s sessions, or of all; without the choice, each search counts."""
+        gap = math.floor(60 * Fraction(settings["T_gap"]))
+        return subsequences(gap, int(settings["l_q"]), l_s, settings.get("again", "each") == "each")
+
     def _b(self) -> Fraction:
         return Fraction(self.settings["b"])
 
@@ -152,7 +167,7 @@ class Sessions(Mechanism, register=True):
 
     @staticmethod
     def _sensitivity(table: str, settings: Mapping[str, Value]) -> tuple[int, int]:
-        """Δf (equation 8), and how often one user may add one key: C(l_q, k) times a session, if all queries are equal."""
+        """Δf (equation 8), and how often one user may add one key: C(l_q, k) times a session of equal queries."""
         if table == "clicks":
             return int(settings["l"]), int(settings["l"])
         l_s, l_q = int(settings["l_s"]), int(settings["l_q"])
@@ -166,7 +181,7 @@ class Sessions(Mechanism, register=True):
             l_s, l_q = int(self.settings["l_s"]), int(self.settings["l_q"])
             limits += [
                 Bound("sessions per user", "l0", l_s, "the first by time, of those with two queries or more"),
-                Bound("queries per session", "l0", l_q, "the first by time, before subsequences are mined"),
+                Bound("queries per session", "l1", l_q, "the first by time, before subsequences are mined"),
                 Bound("subsequences per user", "l0" if strict else "l1", most, "l_s (2^l_q − 1 − l_q)"),
                 Bound(
                     "count per key per user (sessions)",
@@ -238,8 +253,7 @@ class Sessions(Mechanism, register=True):
         counts: dict[str, Counts] = {}
         strict = self.variant == "strict"
         if "sessions" in self.tables:
-            gap = math.floor(60 * Fraction(self.settings["T_gap"]))
-            keys = subsequences(gap, int(self.settings["l_q"]), int(self.settings["l_s"]))
+            keys = self._keys(self.settings, int(self.settings["l_s"]))
             held = f"SELECT {'DISTINCT' if strict else ''} uid, queries FROM {TABLE}"
             counts["sessions"] = count(log, keys, held)
             log.engine.drop(TABLE)

@@ -32,24 +32,32 @@ def per_session(l_q: int) -> int:
     return int(2**l_q) - 1 - l_q
 
 
-def trimmed(gap: int, l_q: int, l_s: int | None, log: str = "log") -> str:
+def trimmed(gap: int, l_q: int, l_s: int | None, each: bool = True, log: str = "log") -> str:
     """One row per kept session: (uid, time, q1 … q_l_q), NULL after its end; the first l_s sessions, or all.
 
-    A session begins at a search that no other precedes within the gap; what follows it is read off by `lead`, so the
-    log is sorted once. Sessions of one search are none (section 3.2.1, step 1).
+    A session begins at a search whose pause before it is longer than the gap; what follows is read off by `lead`, as
+    long as no pause is. Sessions of one search are none (section 3.2.1, step 1). Unless `each` search counts, a query
+    asked again at once (a next page, a second click) stands once; the pause before the next one is counted from its
+    last search.
     """
     window = 'OVER (PARTITION BY uid ORDER BY "time", query)'
-    ahead = ", ".join(
-        f'lead(query, {i}) {window} AS a{i + 1}, lead("time", {i}) {window} AS t{i + 1}' for i in range(1, l_q)
+    rows = searches(log) if each else f'SELECT uid, "time", query FROM {log} WHERE "time" IS NOT NULL'
+    asked = (
+        f'SELECT uid, "time", query, "time" - lag("time") {window} AS pause, lag(query) {window} AS before '
+        f"FROM ({rows}) AS searched"
     )
-    seen = f'SELECT uid, "time" AS t1, query AS q1, lag("time") {window} AS t0, {ahead} FROM ({searches(log)}) AS s'
+    if not each:
+        asked = f"SELECT * FROM ({asked}) AS every WHERE before IS NULL OR before <> query OR pause > {gap}"
+    ahead = ", ".join(
+        f"lead(query, {i}) {window} AS a{i + 1}, lead(pause, {i}) {window} AS p{i + 1}" for i in range(1, l_q)
+    )
+    seen = f'SELECT uid, "time", query AS q1, pause AS p1, {ahead} FROM ({asked}) AS asked'
     kept = ["q1"]
     for i in range(2, l_q + 1):
-        unbroken = " AND ".join(f"t{j} - t{j - 1} <= {gap}" for j in range(2, i + 1))
+        unbroken = " AND ".join(f"p{j} <= {gap}" for j in range(2, i + 1))
         kept.append(f"CASE WHEN {unbroken} THEN a{i} END AS q{i}")
     begun = (
-        f'SELECT uid, t1 AS "time", {", ".join(kept)} FROM ({seen}) AS seen '
-        f"WHERE t2 - t1 <= {gap} AND (t0 IS NULL OR t1 - t0 > {gap})"
+        f'SELECT uid, "time", {", ".join(kept)} FROM ({seen}) AS seen WHERE p2 <= {gap} AND (p1 IS NULL OR p1 > {gap})'
     )
     if l_s is None:
         return begun
@@ -96,7 +104,7 @@ def _mined(sessions: pa.RecordBatch, l_q: int) -> Iterator[pa.RecordBatch]:
         begun += [query, *longer]
 
 
-def mined(log: SearchLog, gap: int, l_q: int, l_s: int | None) -> None:
+def mined(log: SearchLog, gap: int, l_q: int, l_s: int | None, each: bool) -> None:
     """Keep the subsequences of the trimmed sessions under the name `subsequences`."""
     require_times(log)
-    log.engine.map_batches(TABLE, trimmed(gap, l_q, l_s), partial(mine, l_q=l_q), MINED)
+    log.engine.map_batches(TABLE, trimmed(gap, l_q, l_s, each), partial(mine, l_q=l_q), MINED)
