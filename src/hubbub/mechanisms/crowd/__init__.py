@@ -22,7 +22,8 @@ from hubbub.guarantee import Claim, Neighbours
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Rows, Tables, Value
 from hubbub.mechanisms.crowd import calibrate, histograms, stages
 from hubbub.mechanisms.crowd.chain import LISTED, Chain, Later, Listed, count
-from hubbub.mechanisms.crowd.synthetic import Public, synthesise
+from hubbub.mechanisms.crowd.synthetic import synthesise
+from hubbub.mechanisms.crowd.walks import Public
 from hubbub.mechanisms.rounds import Selection, select
 from hubbub.steps.chosen import LONGEST, SESSIONS
 from hubbub.steps.count import Integers
@@ -53,8 +54,8 @@ FALSE_KEYS = Parameter(
 
 NOT_USERS = (
     "log.parquet is a randomised function of the noised tables and histograms listed in the steps. Its users are not "
-    "users: no statement about a single row, or about one synthetic user's mixture of interests, is supported. What was "
-    "too rare to be released is not in it, so it over-represents the head; how often users repeat themselves is "
+    "users: no statement about a single row, or about one synthetic user's mixture of interests, is supported. What "
+    "was too rare to be released is not in it, so it over-represents the head; how often users repeat themselves is "
     "modelled, not measured. Its times lie in the stated period, or in 52 weeks from 1970-01-05 if none is stated."
 )
 
@@ -184,7 +185,7 @@ class Crowd(Mechanism, register=True):
                 "transitions and sessions: see the parameter F; keywords: words of released queries"
             )
         if "log" in self.tables:
-            return "every row of the log stands for nobody; other tables: see the parameter F, and F_list if there is one"
+            return "every row of the log stands for nobody; other tables: see the parameter F"
         if {"transitions", "sessions"} & set(self.tables):
             return (
                 f"transitions and sessions: at most {float(Fraction(self.settings['F'])):g} rows of nobody are "
