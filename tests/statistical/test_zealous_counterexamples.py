@@ -174,3 +174,24 @@ def test_without_the_first_branch_an_absent_item_tells_too_much() -> None:
     assert epsilon is not None and epsilon > 5 * 2 / 10
     _, worst = exceptions(mechanism, 2, 3, repaired=True)
     assert 2 / 10 < worst <= epsilon * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("lam", "tau", "tau_prime"), [(1, 1, 4), (2, 3, 6), (5, 1, 1), (4, 2, 2)])
+def test_exchanging_a_user_costs_twice_epsilon_and_the_same_delta(lam: int, tau: int, tau_prime: int) -> None:
+    """She leaves one item for another, whatever the others hold; the third and fourth have thresholds that are low."""
+    mechanism = Zealous(lambda_=lam, tau=tau, tau_prime=tau_prime, neighbours="replace")
+    proven = mechanism.proven()
+    assert proven.epsilon is not None and proven.delta is not None and proven.epsilon == 2 / lam
+    laws = [law_of(mechanism, n) for n in range(tau_prime + 4)]
+    worst = 0.0
+    for left, taken in itertools.product(range(max(0, tau - 2), tau_prime + 3), repeat=2):
+        before = _together(laws[left + 1], laws[taken])
+        after = _together(laws[left], laws[taken + 1])
+        worst = max(worst, hockey_stick(before, after, proven.epsilon))
+    edge = 4 * math.exp(-REACH / lam)  # what the enumeration lumps at its ends
+    assert proven.delta * (1 - 1e-9) <= worst <= proven.delta * (1 + 1e-9) + edge
+
+
+def _together(one: Law, other: Law) -> dict[Any, float]:
+    """The joint law of two items."""
+    return {(v, w): p * q for v, p in one.items() for w, q in other.items()}
