@@ -142,6 +142,12 @@ def test_a_release_counts_as_it_says(hubbub: Hubbub, log_file: Path, tmp_path: P
         assert plain(found.table("queries")) == list(
             zip(released.column("query").to_pylist(), released.column("users").to_pylist(), strict=True)
         )
+    pq.write_table(pa.table({"user": ["u"], "query": ["a"]}), out / "public/log.parquet")
+    with pytest.raises(InputError, match="log of this release lacks a column"):
+        Evidence.of_release(out)
+    (out / "public/queries.parquet").write_text("torn", encoding="utf-8")
+    with pytest.raises(InputError, match="cannot be read"):
+        Evidence.of_release(out)
     with pytest.raises(InputError, match="no release here"):
         Evidence.of_release(tmp_path)
 

@@ -6,14 +6,14 @@
 
 `n` counts distinct users or occurrences, whichever the release counts: the original is counted the same way. Rows are
 sorted by `n`, largest first, then by key. A noisy value below zero counts as zero. Where a release publishes keys
-without numbers every key has n = 1, and `keys_only` says so. A release that holds a `log.parquet` is counted like a
-log for every table that it does not publish.
+without numbers every key has n = 1, and `keys_only` says so; among numbers, a key without one has n = 0. A release
+that holds a `log.parquet` is counted like a log for every table that it does not publish.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -55,30 +55,24 @@ Integers = npt.NDArray[np.int64]
 class Evidence:
     """A log, or the tables of a release, as the same tables; close it after use."""
 
-    def __init__(
-        self,
-        counts: str,
-        read: Callable[[str], pa.Table | None],
-        log: SearchLog | None = None,
-        opened: ExitStack | None = None,
-        bare: frozenset[str] = frozenset(),
-    ) -> None:
+    def __init__(self, counts: str, tables: Mapping[str, pa.Table], log: SearchLog | None = None) -> None:
         self.counts = counts
         """What `n` counts: "users" (distinct users) or "count" (occurrences)."""
-        self._read, self._log, self._opened, self._bare = read, log, opened or ExitStack(), bare
-        self._seen: dict[str, pa.Table | None] = {}
+        self.log = log
+        """The raw log, or a release's `log.parquet` as a log; None where there are tables only."""
+        self._bare = {name for name, table in tables.items() if _value(table) is None}
+        self._tables: dict[str, pa.Table | None] = {name: _plain(name, table) for name, table in tables.items()}
+        self._opened = ExitStack()
 
     @classmethod
     def of_log(cls, log: SearchLog, counts: str = "users") -> Evidence:
         """A raw log, counted exactly. The caller keeps it open, and closes it."""
-        return cls(counts, lambda name: _counted(log, name, counts), log)
+        return cls(counts, {}, log)
 
     @classmethod
     def of_tables(cls, tables: Mapping[str, pa.Table], counts: str = "users") -> Evidence:
         """Tables with the columns of a release, or with `n` as their number."""
-        found = {name: _plain(name, table) for name, table in tables.items()}
-        bare = frozenset(name for name, table in tables.items() if _value(table) is None)
-        return cls(counts, found.get, bare=bare)
+        return cls(counts, tables)
 
     @classmethod
     def of_release(cls, release: str | Path | Release, *, memory: str = "2GB", threads: int | None = None) -> Evidence:
@@ -86,31 +80,24 @@ class Evidence:
         from hubbub.release import Release
 
         public = (release if isinstance(release, Release) else Release(release)).public
-        files = {name: public / f"{name}.parquet" for name in TABLES if (public / f"{name}.parquet").is_file()}
-        whole = public / "log.parquet"
-        columns = {name: pq.read_schema(path).names for name, path in files.items()}
-        counts = next((value for value in VALUES for names in columns.values() if value in names), "count")
-        with ExitStack() as stack:
-            log = stack.enter_context(_open(whole, memory, threads)) if whole.is_file() else None
-
-            def read(name: str) -> pa.Table | None:
-                if name in files:
-                    return _plain(name, pq.read_table(files[name]))
-                return None if log is None else _counted(log, name, counts)
-
-            bare = frozenset(name for name, path in files.items() if _value(pq.read_table(path)) is None)
-            return cls(counts, read, log, stack.pop_all(), bare)
-
-    @property
-    def log(self) -> SearchLog | None:
-        """The raw log, or a release's `log.parquet` as a log; None where there are tables only."""
-        return self._log
+        files = {name: public / f"{name}.parquet" for name in (*TABLES, "log")}
+        try:
+            tables = {name: pq.read_table(files[name]) for name in TABLES if files[name].is_file()}
+            counted = (value for value in VALUES for table in tables.values() if value in table.column_names)
+            found = cls(next(counted, "count"), tables)
+            if files["log"].is_file():
+                found.log = found._opened.enter_context(_open(files["log"], memory, threads))
+        except (pa.ArrowInvalid, OSError) as error:
+            raise InputError(
+                "A table of this release cannot be read.", given=error, next=f"see hubbub card {public.parent} --check"
+            ) from error
+        return found
 
     def table(self, name: str) -> pa.Table | None:
         """One table, most frequent first, then by key; None where the release, or the log, does not have it."""
-        if name not in self._seen:
-            self._seen[name] = self._read(name)
-        return self._seen[name]
+        if name not in self._tables:
+            self._tables[name] = None if self.log is None else _counted(self.log, name, self.counts)
+        return self._tables[name]
 
     def keys_only(self, name: str) -> bool:
         """Whether the table was published without numbers."""
@@ -118,7 +105,7 @@ class Evidence:
 
     def close(self) -> None:
         """Let go of what was opened here, and of the tables."""
-        self._seen.clear()
+        self._tables.clear()
         self._opened.close()
 
     def __enter__(self) -> Evidence:
@@ -138,7 +125,7 @@ def find(rows: pa.Table, among: pa.Table) -> Integers:
 def keys(rows: pa.Table) -> pa.ChunkedArray:
     """A key as one text; nothing else may stand between its parts."""
     columns = [rows.column(name) for name in rows.column_names if name != "n"]
-    if columns[0].type in (pa.list_(pa.string()), pa.large_list(pa.string())):
+    if pa.types.is_list(columns[0].type):
         return pc.binary_join(columns[0], SEPARATOR)
     return columns[0] if len(columns) == 1 else pc.binary_join_element_wise(*columns, SEPARATOR)
 
