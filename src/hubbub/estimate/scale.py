@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.estimate.shape import Shape
+from hubbub.mechanisms.crowd.chain import Chain, Later
 from hubbub.steps.count import Counts, Integers
 from hubbub.steps.pools import EnginePools, Pools
 
@@ -38,6 +39,11 @@ def grown(shape: Shape, scale: float) -> Shape:
 def scalable(measured: Any) -> bool:
     """Whether this is a measure we know how to scale and to use again."""
     return isinstance(measured, Counts | EnginePools)
+
+
+def follows(measured: Any) -> bool:
+    """Whether it waits for what others release: a chain, its tables, the histograms behind a synthetic log."""
+    return isinstance(measured, Chain | Later | dict)
 
 
 def scaled(measured: Any, users: Integers, scale: float) -> Any:

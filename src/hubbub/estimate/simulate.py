@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from hubbub.estimate.curve import by_keys, points
 from hubbub.estimate.result import Error, TableEstimate, Volume, volume_of
-from hubbub.estimate.scale import grown, scalable, scaled
+from hubbub.estimate.scale import follows, grown, scalable, scaled
 from hubbub.estimate.shape import Shape, held, shape_of
 from hubbub.mechanisms.base import Released
 from hubbub.noise import SeededNoise
@@ -54,28 +54,35 @@ def estimate(mechanism: Mechanism, source: Source, runs: int) -> dict[str, Table
 def each(mechanism: Mechanism, source: Source, runs: int) -> Iterator[dict[str, Seen]]:
     """Runs with the seeds 0, 1, …; the log is measured once where what was measured can be used again."""
     log = source.log
-    unbounded = {table: held(log, mechanism.offers[table]) for table in mechanism.tables}
+    counted = [table for table in mechanism.tables if not mechanism.offers[table].rows]
+    unbounded = {table: held(log, mechanism.offers[table]) for table in counted}
     measured: Mapping[str, Any] | None = None
     samples: dict[str, Shape] = {}
     for seed in range(runs):
         noise = SeededNoise(seed)
         secret = noise.secret("bounding")
-        if measured is None or not all(scalable(m) for m in measured.values()):
+        if measured is None or not all(scalable(m) or follows(m) for m in measured.values()):
             measured = mechanism.measure(log, secret)
             samples = {
                 table: shape_of(log, mechanism.offers[table], measured[table].keys, unbounded[table])
                 for table in mechanism.tables
                 if getattr(measured.get(table), "keys", "")
             }
-        scale = source.scale if all(scalable(m) for m in measured.values()) else 1.0
+        scale = source.scale if all(scalable(m) or follows(m) for m in measured.values()) else 1.0
         ready = {
             name: scaled(m, samples[name].by_id(samples[name].users), scale) if name in samples else m
             for name, m in measured.items()
+            if scale == 1 or not follows(m)  # what follows from released queries can be counted, not scaled up
         }
         found = mechanism.perturb(ready, noise)
+        shapes = samples | {
+            table: shape_of(log, mechanism.offers[table], measured[table].keys, unbounded[table])
+            for table in found
+            if table in unbounded and follows(measured[table])
+        }
         yield {
             table: look(mechanism.value_column, sample, scale, measured[table], ready[table], found[table])
-            for table, sample in samples.items()
+            for table, sample in shapes.items()
             if table in found
         }
 

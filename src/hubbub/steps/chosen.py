@@ -36,9 +36,6 @@ def choose(log: SearchLog, pools: Holdings, ids: Integers) -> pa.Table:
     return log.engine.fetch(f"SELECT {kind.list()}, place FROM {name}").sort_by("place")
 
 
-SESSIONS = Keys("sessions", ("queries",), "", (), sequence=True)
-"""Sequences of all lengths as one table; never counted by itself."""
-
 # ------------------------------------------------------------------ clicks
 
 CHOSEN_CLICKS = replace(
@@ -56,28 +53,52 @@ def click_parents(keys: str) -> str:
 # ------------------------------------------------------------------ transitions and sessions
 
 
-def walk(log: SearchLog, length: int) -> None:
-    """Keep every run of up to `length` searches, one right after the other, that begins with two released queries.
+def _ahead(length: int, log: str = "log") -> tuple[str, str]:
+    """Every search with the next ones of its user (n2, t2, …), and q1, q2, … as SQL: NULL once the session has ended.
 
-    `q1 … q4` are texts, NULL from where the session ends or a query repeats the one before it.
+    A query that repeats the one before it ends the run, too.
     """
-    require_times(log)
     window = 'PARTITION BY uid ORDER BY "time", query'
-    ahead = range(1, length)
     leads = "".join(
-        f', lead(query, {i}) OVER ({window}) AS n{i + 1}, lead("time", {i}) OVER ({window}) AS t{i + 1}' for i in ahead
+        f', lead(query, {i}) OVER ({window}) AS n{i + 1}, lead("time", {i}) OVER ({window}) AS t{i + 1}'
+        for i in range(1, length)
     )
-    columns, alive = ['"time"', "q1", "n2 AS q2"], "1 = 1"
+    columns, alive = '"time", q1, n2 AS q2', "1 = 1"
     for i in range(3, length + 1):
         alive = f"{alive} AND t{i} - t{i - 1} <= {GAP} AND n{i} <> n{i - 1}"
-        columns.append(f"CASE WHEN {alive} THEN n{i} END AS q{i}")
+        columns += f", CASE WHEN {alive} THEN n{i} END AS q{i}"
+    return f'SELECT uid, "time", query AS q1{leads} FROM ({searches(log)}) AS searches', columns
+
+
+FOLLOWS = f't2 - "time" <= {GAP} AND n2 <> q1'
+
+
+def walk(log: SearchLog, length: int) -> None:
+    """Keep every run of up to `length` searches, one right after the other, that begins with two released queries."""
+    require_times(log)
+    ahead, columns = _ahead(length)
     log.engine.save(
         "walked",
-        f'SELECT uid, {", ".join(columns)} FROM (SELECT uid, "time", query AS q1{leads} '
-        f"FROM ({searches()}) AS searches) AS ahead JOIN chosen_queries AS a ON a.query = q1 "
-        f'JOIN chosen_queries AS b ON b.query = n2 WHERE t2 - "time" <= {GAP} AND n2 <> q1',
+        f"SELECT uid, {columns} FROM ({ahead}) AS ahead "
+        f"JOIN chosen_queries AS a ON a.query = q1 JOIN chosen_queries AS b ON b.query = n2 WHERE {FOLLOWS}",
     )
 
+
+def _texts(length: int, table: str) -> str:
+    """Runs of this many queries in a table of walks, as text."""
+    text = f", '{SEPARATOR}', ".join(f"q{i}" for i in range(1, length + 1))
+    return f'SELECT uid, "time", concat({text}) AS queries FROM {table} WHERE q{length} IS NOT NULL'
+
+
+def _all_runs() -> str:
+    """Every run of three or four searches of a whole log."""
+    ahead, columns = _ahead(LONGEST, "{log}")
+    walks = f"(SELECT uid, {columns} FROM ({ahead}) AS ahead WHERE {FOLLOWS})"
+    return " UNION ALL ".join(_texts(length, f"{walks} AS walks") for length in range(3, LONGEST + 1))
+
+
+SESSIONS = Keys("sessions", ("queries",), _all_runs(), ('"time"', "queries"), sequence=True, prepare=require_times)
+"""Runs of three and four queries as one table."""
 
 CHOSEN_TRANSITIONS = replace(
     TRANSITIONS, events='SELECT uid, "time", q1 AS query, q2 AS next_query FROM walked', prepare=None
@@ -94,13 +115,11 @@ def transition_codes(keys: str) -> str:
 
 def sequences(length: int) -> Keys:
     """Runs of this many queries that stand in the domain `joined_…`."""
-    text = f", '{SEPARATOR}', ".join(f"w.q{i}" for i in range(1, length + 1))
     return Keys(
         name=f"sequences_{length}",
         columns=("queries",),
-        events=f'SELECT s.uid AS uid, s."time" AS "time", s.queries AS queries FROM '
-        f'(SELECT w.uid AS uid, w."time" AS "time", concat({text}) AS queries FROM walked AS w '
-        f"WHERE w.q{length} IS NOT NULL) AS s JOIN joined_{length} AS j ON s.queries = j.queries",
+        events=f'SELECT s.uid AS uid, s."time" AS "time", s.queries AS queries FROM ({_texts(length, "walked")}) AS s '
+        f"JOIN joined_{length} AS j ON s.queries = j.queries",
         order=('"time" NULLS LAST', "queries"),
         sequence=True,
     )

@@ -232,7 +232,7 @@ class Crowd(Mechanism, register=True):
         return found
 
     def perturb(self, pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        """Select, count again, combine; then the stages that follow from it."""
+        """Select, count again, combine; then the stages that follow from it, where there is a log to ask (`chain`)."""
         first = self.stage
         held = pools[first.name]
         if self.listed:
@@ -240,7 +240,7 @@ class Crowd(Mechanism, register=True):
         else:
             found = select(held, first.rounds, noise, first.name)
         released = {first.name: count(held, first, found, noise, fewest=0)}
-        if len(self.stages) > 1:
+        if "chain" in pools:
             chain: Chain = pools["chain"]
             chain.choose(held, found)
             self._follow(chain, released, noise)
@@ -248,7 +248,7 @@ class Crowd(Mechanism, register=True):
                 noisy = histograms.draw(self.histograms, pools["log"], noise)
                 public = self._public(chain, released, noisy)
                 released["log"] = Rows.of(synthesise(public, noise.secret("synthetic log")))
-        return {table: released[table] for table in self.tables}
+        return {table: released[table] for table in self.tables if table in released}
 
     def _follow(self, chain: Chain, released: dict[str, Released], noise: NoiseSource) -> None:
         """Every later stage, in the order of the budget; none is skipped because of what another released."""
