@@ -128,7 +128,6 @@ def test_a_stated_period_drops_rows(hubbub: Hubbub, log_file: Path, tmp_path: Pa
     [
         (KOROLOVA, "Nothing to estimate from"),
         (("@log", *USERS), "--users reads no log"),
-        (("@log", *KOROLOVA), "--format F is missing"),
         (("@log", *LOG), "--mechanism M is missing"),
         (("--users", "0", *KOROLOVA), "--users must be a whole number"),
         (("--users", "99999999999999", *KOROLOVA), "--users must be a whole number"),

@@ -108,7 +108,6 @@ def test_a_stated_period(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None
     ("arguments", "message"),
     [
         ((), "LOG is missing"),
-        (("@log",), "--format F is missing"),
         (("@log", "--format", "xml"), "format"),
         (("@missing", *LOG), "does not exist"),
         (("@log", *LOG, "--max-rejects", "9"), "--max-rejects is not a share"),

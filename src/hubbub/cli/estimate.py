@@ -129,7 +129,7 @@ def estimate(
     given = what.given | ({"log": None} if users is not None else {})
     if given["log"] is None and users is None:
         raise ParameterError("Nothing to estimate from.", allowed="LOG or --users N", next="see hubbub estimate --help")
-    require(given, ("mechanism",) if users is not None else ("log", "mechanism", "format"), "estimate")
+    require(given, ("mechanism",) if users is not None else ("log", "mechanism"), "estimate")
     built = build_mechanism(given, what.settings)
     found = _public(built, given) if users is not None else _raw(built, given, what.owner.period, terminal)
     for line in lines(found):

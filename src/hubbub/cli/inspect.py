@@ -74,7 +74,7 @@ def inspect(
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     what = asked(given, None, config, release_options())
     given = what.given
-    require(given, ("log", "format"), "inspect")
+    require(given, ("log",), "inspect")
     share = parse_share("5%" if given["max_rejects"] is None else given["max_rejects"])
     who, which = named(given["population"] or "default"), named(given["dataset"] or "default")
     with (
