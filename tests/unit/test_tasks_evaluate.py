@@ -79,7 +79,7 @@ def test_a_person_reads_a_table(hubbub: Hubbub, log_file: Path, released: Path) 
     text = hubbub("evaluate", released, "--log", log_file, *QUICK).stdout
     assert text.startswith("OWNER ONLY") and "records this look at default/default" in text
     assert "not evaluable: no query of the original begins with" in text
-    assert any(line.split()[:2] == ["queries.coverage@all", "1"] for line in text.splitlines())
+    assert any(line.split()[:3] == ["queries.coverage", "1", "@10"] for line in text.splitlines())
     assert hubbub("evaluate", released, "--log", log_file, *QUICK, "--quiet").output == ""
 
 

@@ -135,7 +135,7 @@ def _same(log: str, config: str) -> bool:
 
 
 def lines(scored: dict[str, dict[str, Any]], shown: set[str]) -> Iterator[str]:
-    """The scores for a person, metrics side by side with the original's own."""
+    """The scores for a person: the original's own beside the release's, a series such as coverage@10, @100 in a row."""
     for task, scores in scored.items():
         if task not in shown:
             continue
@@ -143,10 +143,26 @@ def lines(scored: dict[str, dict[str, Any]], shown: set[str]) -> Iterator[str]:
         if "not_evaluable" in scores:
             yield f"  not evaluable: {scores['not_evaluable']}"
             continue
-        width = max(len(metric) for metric in scores)
-        yield f"  {'':{width}}  {'original':>12}  {'release':>12}"
-        for metric, pair in scores.items():
-            yield f"  {metric:{width}}  {_number(pair['original']):>12}  {_number(pair['release']):>12}"
+        rows = list(_rows(scores))
+        width = max(len(name) for name, _, _ in rows)
+        yield f"  {'':{width}}  {'original':>11}  release"
+        for name, original, release in rows:
+            yield f"  {name:{width}}  {original:>11}  {release}"
+
+
+def _rows(scores: dict[str, dict[str, float | None]]) -> Iterator[tuple[str, str, str]]:
+    """Name, original, release; a series whose original is the same throughout is one row."""
+    series: dict[str, list[str]] = {}
+    for metric in scores:
+        series.setdefault(metric.partition("@")[0], []).append(metric)
+    for stem, metrics in series.items():
+        originals = {_number(scores[metric]["original"]) for metric in metrics}
+        if len(metrics) > 1 and len(originals) == 1:
+            parts = (f"@{m.partition('@')[2]} {_number(scores[m]['release'])}" for m in metrics)
+            yield stem, originals.pop(), ", ".join(parts)
+        else:
+            for metric in metrics:
+                yield metric, _number(scores[metric]["original"]), _number(scores[metric]["release"])
 
 
 def _number(x: float | None) -> str:
