@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from hubbub.account import Step
 from hubbub.card.build import half_width
-from hubbub.estimate.curve import Floats, by_keys, by_law, points
+from hubbub.estimate.curve import Curve, Floats, by_keys, by_law, points
 from hubbub.estimate.laplace import Law, _error
 from hubbub.estimate.result import TableEstimate, volume_of
 from hubbub.estimate.scale import factors, grown, scaled
@@ -180,7 +180,9 @@ def _table(
     counted, chance = shape.spread(counts.n), shape.spread(chances)
     held_by = np.where(shape.id >= 0, shape.users, 0)
     at = points(max(1, int(held_by.max(initial=0))))
-    if law is not None:
+    if not held_by.any():
+        curve = Curve(at, np.zeros(at.size), None)
+    elif law is not None:
         inside = sample.id >= 0
         bounded = sample.spread(measured.n).astype(np.int64)
         curve = by_law(at, sample.users[inside], bounded[inside], law.chance, source.scale)

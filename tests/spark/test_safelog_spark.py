@@ -1,0 +1,59 @@
+"""safelog on Spark: the same exact counts before the noise, and the same seeded release, as on DuckDB."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from hubbub.audit.tiny import SECRET
+from hubbub.engines import Engine
+from hubbub.lists import QueryPool, UrlList
+from hubbub.log import read_log
+from hubbub.mechanisms import build
+from hubbub.noise import SeededNoise
+from hubbub.release import named_rows, sort_rows
+from hubbub.steps.count import Pairs
+from tests.conftest import HEADER
+
+Make = Callable[[Path], Engine]
+POOL = QueryPool("pool", pa.table({"query": ["a", "b", "nobody", "q q", "é", "ж中"]}), "0" * 64, 6, "made up")
+PAGES = [(q, f"http://{u}.example") for q in ("a", "é", "nobody") for u in "xy"]
+SERP = UrlList("list", pa.table({"query": [q for q, _ in PAGES], "url": [u for _, u in PAGES]}), "0" * 64)
+
+
+def lines() -> str:
+    draw = random.Random(4)  # noqa: S311
+    rows = [HEADER]
+    for user in range(60):
+        time = 0
+        for _ in range(draw.randint(1, 9)):
+            time += draw.choice([0, 1, 1800, 1801])
+            query = draw.choice(["a", "b", "é", "ж中", "q q", "outside"])
+            stamp = f"2006-03-01 {time // 3600:02d}:{time // 60 % 60:02d}:{time % 60:02d}"
+            rows.append(f"{user}\t{query}\t{stamp}\t1\thttp://{draw.choice('xyz')}.example")
+    return "\n".join(rows) + "\n"
+
+
+@pytest.mark.parametrize("variant", ["strict", "published"])
+def test_counts_and_seeded_rows_are_those_of_duckdb(variant: str, make_engine: Make, tmp_path: Path) -> None:
+    (tmp_path / "log.tsv").write_text(lines(), encoding="utf-8")
+    settings = {"q_f": 3, "c_f": 2, "b": 2, "b_c": 2, "b_t": 2, "K": 3}
+    settings |= {"c_t": 2, "K_t": 2} if variant == "strict" else {"b_q": 2, "tau": 40}
+    mechanism = build("safelog", settings, variant=variant, pool=POOL, serp=SERP if variant == "strict" else None)
+    seen = []
+    engines: list[str | Make] = ["duckdb", make_engine]
+    for engine in engines:
+        with read_log(tmp_path / "log.tsv", format="aol", engine=engine) as log:
+            counts = mechanism.measure(log, SECRET)
+            tables = mechanism.perturb(counts, SeededNoise(5))
+            rows = {t: sort_rows(named_rows(log, mechanism, t, counts[t], tables)).to_pylist() for t in tables}
+            exact = {t: c.n.tolist() for t, c in counts.items()}
+            pairs = counts["transitions"]
+            assert isinstance(pairs, Pairs)
+            seen.append((exact, Pairs.ids(pairs.first, pairs.second).tolist(), rows))
+    assert seen[0] == seen[1]
+    assert sum(seen[0][0]["queries"]) > 50 and len(seen[0][2]["queries"]) >= 3 and len(seen[0][2]["transitions"]) >= 3
