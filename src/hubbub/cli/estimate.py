@@ -60,7 +60,6 @@ OF_A_LOG = (
         "canonical_urls",
         "max_rejects",
         "serp",
-        "pool",
         "public_list",
         "previous",
         "engine",

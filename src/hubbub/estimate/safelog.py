@@ -8,6 +8,7 @@ queries with a pool: there the pool is taken to hold all of them, and as many mo
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -23,6 +24,7 @@ from hubbub.estimate.laplace import Law, _error
 from hubbub.estimate.result import TableEstimate, volume_of
 from hubbub.estimate.scale import factors, grown, scaled
 from hubbub.estimate.shape import Shape, held, shape_of
+from hubbub.mechanisms.safelog.words import advice, recommended
 from hubbub.noise import SeededNoise
 from hubbub.steps.count import Counts, Pairs
 
@@ -85,7 +87,8 @@ def estimate(mechanism: Mechanism, source: Source, runs: int) -> dict[str, Table
             spread2=float((chances * (1 - chances))[domain.n > 0].sum()) + nobody,
             scale=value.scale,
             law=select,
-            notes=(*_coverage(source, sample, nobody), *mechanism.advice()),  # type: ignore[attr-defined]
+            notes=(*_coverage(source, sample, nobody), *advice(mechanism)),
+            utility={"rows_of_nobody": nobody} | recommended(mechanism),
         )
     }
     if "clicks" in measured:
@@ -158,6 +161,7 @@ def _transitions(
         scale=step.scale,
         table="transitions",
         notes=(f"{others:,.1f} rows of the release are expected to stand for nobody",),
+        utility={"rows_of_nobody": others},
     )
 
 
@@ -173,6 +177,7 @@ def _table(
     law: Reached | None = None,
     table: str = "queries",
     notes: tuple[str, ...] = (),
+    utility: Mapping[str, float] | None = None,
 ) -> TableEstimate:
     """Put a table together from what is known by key id: counts, counts at N users, chance, and the noise's moments."""
     measured, counts, chances, first, second = laws
@@ -208,4 +213,5 @@ def _table(
         half_width=float(half_width(float(scale))),
         curve=curve,
         notes=notes,
+        utility=utility or {},
     )

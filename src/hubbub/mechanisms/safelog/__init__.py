@@ -201,10 +201,6 @@ class Safelog(Mechanism, register=True):
         """How many rows stand for nobody is known beforehand, and falls with K."""
         return words.spurious(self)
 
-    def advice(self) -> tuple[str, ...]:
-        """Which b to take for K: the paper's answer, and ours."""
-        return words.advice(self)
-
     # ------------------------------------------------------------------ what runs
 
     def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:

@@ -85,22 +85,32 @@ def spurious(mechanism: Mechanism) -> str:
     return text
 
 
+def recommended(mechanism: Mechanism) -> dict[str, float]:
+    """b for this K: at the paper's turning point, if there is one, and the largest at which rows of nobody are rare."""
+    K = float(Fraction(mechanism.settings["K"]))
+    point = paper.turning_point(K, float(Fraction(mechanism.settings.get("p_g", 1))))
+    rare = largest_scale(K, 0 if mechanism.pool is None else mechanism.pool.size)
+    found = {"turning_point_b": math.inf if point is None else point, "largest_b_for_one_of_nobody": rare}
+    return {name: b for name, b in found.items() if math.isfinite(b)}
+
+
 def advice(mechanism: Mechanism) -> tuple[str, ...]:
     """The paper's b for this K, why the exact bound has no such b, and the b at which rows of nobody are rare."""
     K = float(Fraction(mechanism.settings["K"]))
     p_g = float(Fraction(mechanism.settings.get("p_g", 1)))
-    point = paper.turning_point(K, p_g)
+    b = recommended(mechanism)
+    point = b.get("turning_point_b")
     named = f"K = {number(K)}" + ("" if p_g == 1 else f" and p_g = {number(p_g)}")
     at = "has no turning point in b" if point is None else f"is smallest at b = {point:.2f}"
     size = 0 if mechanism.pool is None else mechanism.pool.size
-    rare = largest_scale(K, size)
+    rare = b.get("largest_b_for_one_of_nobody", math.inf)
     return (
         f"The paper recommends b near the turning point: for {named}, its equation (2) {at}.",
         "That point is an artefact of a loose bound: the exact cost of the selection, q_f/b + q_f ln(1/p_g), falls as "
         "b grows and has none (docs/proofs/safelog.md, section 6). b trades ε for noise; K trades rows of nobody for "
         "real ones.",
         f"With K = {number(K)} and {size:,} queries in the pool, at most one query of nobody is expected up to "
-        f"b = {rare:.2f}.",
+        f"b = {'any' if math.isinf(rare) else f'{rare:.2f}'}.",
     )
 
 
