@@ -218,6 +218,8 @@ def run_release(
         tables = mechanism.perturb(counts, noise)
         say("writing the release")
         rows = _write_public(folder / "public", log, plan, counts, tables, booked)
+        if certificate := mechanism.certificate(counts, tables):
+            owner_only["certificate"] = certificate
         owner_only["seconds"] = round(time.monotonic() - started, 3)
         (folder / "owner-only" / "facts.json").write_text(json.dumps(owner_only, indent=2) + "\n", encoding="utf-8")
         permit(folder / "owner-only", 0o700, 0o600)

@@ -68,6 +68,10 @@ class NoNoise:
         """Noise of zero passes no threshold."""
         return Exits(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
+    def below(self, step: str, limits: Integers) -> Integers:
+        """Zeros."""
+        return np.zeros(limits.size, np.int64)
+
     def coins(self, step: str, chances: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
         """Heads where heads is certain."""
         certain: npt.NDArray[np.bool_] = chances == np.iinfo(np.uint64).max

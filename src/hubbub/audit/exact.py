@@ -89,6 +89,17 @@ class EnumeratingNoise:
         rounds = Rounds(tuple(multiples), variance, tuple(thresholds), tuple(drops))
         return walk(np.arange(count), rounds, lambda variance, size: self.gaussian(step, variance, size))
 
+    def below(self, step: str, limits: Integers) -> Integers:
+        """Every value of every limit."""
+        values = np.empty(limits.size, np.int64)
+        for i, limit in enumerate(limits.tolist()):
+            if self.at == len(self.digits):
+                self.digits.append([0, limit])
+            values[i] = self.digits[self.at][0]
+            self.at += 1
+            self.mass /= limit
+        return values
+
     def coins(self, step: str, chances: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
         """Both sides of every coin."""
         sides = np.empty(chances.size, np.bool_)

@@ -67,6 +67,9 @@ class _Noise:
     ) -> Exits:
         return self.source.absent(step, count, multiples, variance, thresholds, drops)
 
+    def below(self, step: str, limits: Integers) -> Integers:
+        return self.source.below(step, limits)
+
     def coins(self, step: str, chances: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
         return self.source.coins(step, chances)
 
@@ -344,6 +347,7 @@ GAUSSIAN = (
     Mutant("threshold one lower", _with_selection(_lower(-1))),
     Mutant("bound not enforced", _without_bound),
 )
+from hubbub.audit.mutants_optimal import OPTIMAL  # noqa: E402
 from hubbub.audit.mutants_safelog import SAFELOG  # noqa: E402
 from hubbub.audit.mutants_sessions import SESSIONS  # noqa: E402
 from hubbub.audit.mutants_zealous import ZEALOUS  # noqa: E402  (made of the mutants above)
@@ -354,6 +358,7 @@ MUTANTS = {
     "gaussian": GAUSSIAN,
     "geometric": COINS,
     "korolova": COUNTS,
+    "optimal": OPTIMAL,
     "safelog": SAFELOG,
     "sessions": SESSIONS,
     "sips": SELECTION,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow as pa
 
-from hubbub.audit import closed, closed_pairs, pooled
+from hubbub.audit import closed, closed_pairs, drawn, pooled
 from hubbub.audit.composed import composed
 from hubbub.audit.counts import noise_source, row_order, sensitivity
 from hubbub.audit.exact import divergence, threshold_law
@@ -20,6 +20,7 @@ from hubbub.audit.statistical import sampled, sampled_pools
 from hubbub.errors import ParameterError
 from hubbub.lists import UrlList
 from hubbub.mechanisms import Mechanism, build, mechanisms
+from hubbub.mechanisms.optimal.histograms import Histograms
 
 QUICK_RUNS, RUNS = 40_000, 400_000
 EQUATION_3 = "indistinguishability"
@@ -60,6 +61,12 @@ SUBJECTS: dict[str, Callable[[], list[Mechanism]]] = {
         build("korolova", {"d": 1, "d_c": 2, "b": 1, "K": 3, "b_c": 1}, serp=LISTED),
         build("korolova", {"d": 2, "b": 1, "K": 4, "b_q": 1}, variant="published"),
         build("korolova", {"d": 1, "b": 1, "K": 4, "b_q": 1}, variant="published"),
+    ],
+    "optimal": lambda: [
+        Histograms(d=1, bins=1, b=1, b_a=1, T=4),
+        Histograms(d=2, bins=2, b="3/2", b_a=2, T=4),
+        build("optimal", {"epsilon": "0.7", "delta": "0.5", "seconds": 5}, variant="published"),
+        build("optimal", {"epsilon": "0.4", "delta": "0.9", "goal": "diverse"}, variant="published"),
     ],
     "zealous": lambda: [
         build("zealous", {"m": 1, "lambda": 1, "tau_prime": 3}),
@@ -105,6 +112,9 @@ def contract(subject: Subject) -> Iterator[Row]:
 
 def tests(subject: Subject, runs: int) -> Iterator[Row]:
     """Every test of one subject, the cheap ones first."""
+    if (subject.mechanism.name, subject.mechanism.variant) == ("optimal", "published"):
+        yield from drawn.tests(subject)
+        return
     if subject.mechanism.takes_pool:
         yield from closed.tests(subject, runs)
         return

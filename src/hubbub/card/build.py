@@ -33,7 +33,7 @@ def build_card(mechanism: Mechanism, facts: Facts) -> Card:
         "accounting": _accounting(guarantee, facts),
         "data_dependent_choices": _choices(facts.booked),
         "unprotected": _unprotected(facts),
-        "post_processing": ["rows sorted by noisy value, then by key"],
+        "post_processing": list(mechanism.post_processing()),
         "implementation": _implementation(facts),
         "checks": {
             "audit": [],

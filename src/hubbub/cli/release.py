@@ -129,6 +129,7 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
         terminal.say(guarantee.sentence("" if owner.period is None else str(owner.period)))
         for rule in mechanism.missing():
             terminal.say(f"  {rule}")
+        mechanism.say = terminal.say
         with open_log(given, owner.period, terminal) as log:
             result = run_release(log, plan, ledger, say=terminal.note)
         spent = ledger.spent(plan.population)
@@ -173,6 +174,7 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
             "private": private,
             "owner_only": result.owner_only,
         }
+        | ({"certificate": result.owner_only["certificate"]} if "certificate" in result.owner_only else {})
     )
 
 

@@ -12,6 +12,7 @@ from hubbub.mechanisms.crowd import Crowd
 from hubbub.mechanisms.gaussian import GaussianThreshold
 from hubbub.mechanisms.geometric import Geometric
 from hubbub.mechanisms.korolova import Korolova
+from hubbub.mechanisms.optimal import Optimal
 from hubbub.mechanisms.safelog import Safelog
 from hubbub.mechanisms.sessions import Sessions
 from hubbub.mechanisms.sips import Sips
@@ -24,6 +25,7 @@ __all__ = [
     "Geometric",
     "Korolova",
     "Mechanism",
+    "Optimal",
     "Parameter",
     "Safelog",
     "Sessions",

@@ -8,7 +8,7 @@ so that an audit can run the second half a million times through the very same c
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -150,6 +150,8 @@ class Mechanism(ABC):
     takes_lists: ClassVar[bool] = False
     """Whether queries known beforehand, from a public list or an earlier release, help it."""
     registry: ClassVar[dict[str, type[Mechanism]]] = {}
+    say: Callable[[str], None] = staticmethod(lambda _: None)
+    """Where a long computation tells the owner how far it is; the command puts its terminal here."""
 
     def __init__(
         self,
@@ -233,6 +235,14 @@ class Mechanism(ABC):
     def also(self) -> tuple[tuple[Guarantee, str], ...]:
         """Other definitions that hold besides the headline, each with how."""
         return ()
+
+    def post_processing(self) -> tuple[str, ...]:
+        """What is done to the tables after the last noise."""
+        return ("rows sorted by noisy value, then by key",)
+
+    def certificate(self, counts: Mapping[str, Any], tables: Tables) -> dict[str, object] | None:
+        """For the owner: what an optimisation reached and what none can pass. None where nothing is optimised."""
+        return None
 
     def owner_notes(self, counts: Mapping[str, Any]) -> tuple[str, ...]:
         """What the owner should know of the exact counts, on her terminal only."""

@@ -9,6 +9,7 @@
     gaussian.py   discrete Gaussian, and its tail probability
     binomial.py   how many of n draws pass a threshold, without making n draws
     subset.py     uniform subsets and orders
+    uniform.py    uniform integers, each below a limit of its own
     scalar.py     single draws with rationals of any size
     absent.py     keys that nobody holds: which of them pass a selection in rounds
     source.py     NoiseSource, the one door through which mechanisms ask for noise

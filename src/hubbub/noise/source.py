@@ -21,6 +21,7 @@ from hubbub.noise.binomial import binomial
 from hubbub.noise.bits import Bits, SeededBits, SystemBits, words
 from hubbub.noise.parameters import rational, whole
 from hubbub.noise.subset import choose
+from hubbub.noise.uniform import below_each
 
 Integers = npt.NDArray[np.int64]
 
@@ -74,6 +75,10 @@ class NoiseSource(Protocol):
         """
         ...
 
+    def below(self, step: str, limits: Integers) -> Integers:
+        """Independent uniform integers, the i-th of range(limits[i])."""
+        ...
+
     def coins(self, step: str, chances: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
         """Independent coins, each true with probability chance/2^64 exactly."""
         ...
@@ -125,6 +130,9 @@ class _Sampled:
         drops: Sequence[int],
     ) -> Exits:
         return exits(self._bits(step), whole("count", count), multiples, variance, thresholds, drops)
+
+    def below(self, step: str, limits: Integers) -> Integers:
+        return below_each(self._bits(step), limits)
 
     def coins(self, step: str, chances: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
         return words(self._bits(step), np.uint64, chances.size) < chances

@@ -1,0 +1,306 @@
+"""Hong, Vaidya, Lu, Wu: Differentially Private Search Log Sanitization with Optimal Output Utility (EDBT 2012).
+
+A log in, a log out. Algorithm 1 computes how many rows of each (query, url) pair come out, as an optimum under one
+constraint a user, and then draws a user for every row.
+
+    problem     the constraints, from the engine's counts          size, diverse, frequent   the three goals
+    linear, upper, strengthen   relaxation and proven bound        rounding, search          whole numbers of rows
+    spe         the paper's heuristic                              frontier                  the paper's future work
+    sample      users for the rows                                 certificate               what a solution is worth
+    histograms, strict          the variant that is private end to end
+
+`published` is private only with the output counts held fixed, which they are not: it needs `--not-private`.
+`strict` measures two noisy histograms and makes synthetic users of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hubbub.account import Loss, Step
+from hubbub.errors import ParameterError
+from hubbub.guarantee import Claim, Definition, Guarantee, Neighbours
+from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Rows, Tables, Value
+from hubbub.mechanisms.optimal import words
+from hubbub.mechanisms.optimal.histograms import PROOF, STRICT, Histograms
+from hubbub.steps.keys import CLICKS, LOG
+
+if TYPE_CHECKING:
+    from hubbub.log import SearchLog
+    from hubbub.mechanisms.optimal.certificate import Certificate
+    from hubbub.mechanisms.optimal.pack import Solved
+    from hubbub.mechanisms.optimal.problem import Limit, Problem
+    from hubbub.mechanisms.optimal.sample import Text
+    from hubbub.noise import NoiseSource
+
+GOALS = ("size", "frequent", "diverse")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """`published`: the problem of a log, its optimum, and how to read the pairs' ids."""
+
+    problem: Problem
+    solved: Solved
+    text: Text
+    more: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Written(Rows):
+    """A log, and what its optimum is worth."""
+
+    certificate: Certificate
+
+    @staticmethod
+    def by(rows: Rows, certificate: Certificate) -> Written:
+        """These rows."""
+        return Written(rows.ids, None, None, rows.rows, certificate)
+
+
+class Optimal(Mechanism, register=True):
+    """The log with the most utility, in the input's own schema."""
+
+    name = "optimal"
+    paper = "Hong et al. 2012"
+    about = "a log in the input's schema with the most rows, the most pairs or the most faithful frequent pairs"
+    offers = {"log": LOG}  # noqa: RUF012
+    default_tables = ("log",)
+    proof = PROOF
+    parameters = (
+        EPSILON,
+        DELTA,
+        Parameter("goal", "choice", "what is maximised", "size", choices=GOALS),
+        Parameter("O", "integer", "|O|: rows of the output (goal frequent)", low=1, high=10**9),
+        Parameter("s", "number", "a pair is frequent from this share of all clicks", Fraction(1, 500), low=0, high=1),
+        Parameter("seconds", "integer", "time for the optimisation (published)", 45, low=1, high=86_400),
+        Parameter("solver", "choice", "diverse: search, or the paper's heuristic", "best", choices=("best", "spe")),
+        Parameter("target", "integer", "the least ε for so many rows or pairs, instead of ε and δ", low=1, high=10**9),
+        Parameter("frontier", "integer", "compromises between size and diversity to list", 0, low=0, high=50),
+        *STRICT,
+    )
+
+    # ------------------------------------------------------------------ parameters
+
+    def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
+        """The goal, and what each variant needs for it."""
+        goal = str(given.get("goal", "size"))
+        settings: dict[str, Value] = {"goal": goal}
+        if "O" in given:
+            if goal != "frequent":
+                raise ParameterError("|O| is given for the goal frequent.", given=f"O with goal = {goal}")
+            settings["O"] = given["O"]
+        return settings | (self._strict(given) if self.variant == "strict" else self._published(given, goal))
+
+    def _strict(self, given: dict[str, Value]) -> dict[str, Value]:
+        self._refuse(given, ("s", "seconds", "solver", "target", "frontier"), "strict optimises a released histogram")
+        known = {p.name for p in Histograms.parameters}
+        chosen = {name: value for name, value in given.items() if name in known}
+        self.histograms = Histograms(neighbours=self.neighbours, **chosen)  # type: ignore[arg-type]
+        return dict(self.histograms.settings)
+
+    def _published(self, given: dict[str, Value], goal: str) -> dict[str, Value]:
+        self._refuse(given, tuple(p.name for p in STRICT), "published draws no noise")
+        if self.neighbours is not Neighbours.ADD_REMOVE:
+            raise ParameterError("The paper adds or removes a user.", given=self.neighbours.value, allowed="add-remove")
+        settings: dict[str, Value] = {"seconds": given.get("seconds", 45)}
+        if goal == "frequent":
+            settings["s"] = given.get("s", Fraction(1, 500))
+        if goal == "diverse":
+            settings["solver"] = given.get("solver", "best")
+        for name, its in (("s", "frequent"), ("solver", "diverse")):
+            if name in given and goal != its:
+                raise ParameterError(f"{name} belongs to the goal {its}.", given=f"{name} with goal = {goal}")
+        if given.get("frontier"):
+            settings["frontier"] = given["frontier"]
+        if "target" in given:
+            if goal == "frequent" or {"epsilon", "delta"} & given.keys():
+                raise ParameterError(
+                    "A target replaces ε and δ, for the goals size and diverse.",
+                    given=f"target with goal = {goal}" + (" and ε or δ" if {"epsilon", "delta"} & given.keys() else ""),
+                )
+            return settings | {"target": given["target"]}
+        if not {"epsilon", "delta"} <= given.keys():
+            raise ParameterError("optimal needs a privacy budget.", allowed="--epsilon and --delta, or --set target=N")
+        return settings | {"epsilon": given["epsilon"], "delta": given["delta"]}
+
+    def _refuse(self, given: Mapping[str, Value], names: tuple[str, ...], why: str) -> None:
+        if found := [name for name in names if name in given]:
+            raise ParameterError(f"This is no parameter of {self.variant}: {why}.", given=", ".join(found))
+
+    # ------------------------------------------------------------------ what is stated
+
+    def steps(self) -> tuple[Step, ...]:
+        """Strict: the two histograms. Published draws users, not noise."""
+        return self.histograms.steps() if self.variant == "strict" else ()
+
+    def bounds(self) -> tuple[Bound, ...]:
+        """Strict bounds a user before counting; published bounds nobody."""
+        return self.histograms.bounds() if self.variant == "strict" else ()
+
+    def loss(self) -> Loss:
+        """Published: nothing is proven, so everything may be lost."""
+        return super().loss() if self.variant == "strict" else Loss(math.inf, 1.0, (), 1.0)
+
+    def claimed(self) -> Claim:
+        """Theorem 1 and Lemmas 1 to 3 of the paper."""
+        if self.variant == "strict":
+            return self.histograms.claimed()
+        by = f"{self.paper}, Lemmas 1 to 3"
+        if "target" in self.settings:
+            return Claim(by, None, None, False, "ε and δ follow from the target and the log")
+        return Claim(by, float(self.settings["epsilon"]), float(self.settings["delta"]), False, words.WHY_FALSE)
+
+    def proven(self) -> Guarantee:
+        """Strict: from its steps, end to end. Published: nothing."""
+        if self.variant == "strict":
+            return super().proven()
+        scope = words.HELD_FIXED
+        return Guarantee(Definition.NONE, None, None, self.neighbours, scope=scope, proof=PROOF, caveats=self.caveats())
+
+    def caveats(self) -> tuple[str, ...]:
+        """What is lost, or not private."""
+        return words.STRICT_CAVEATS if self.variant == "strict" else words.PUBLISHED_CAVEATS
+
+    def missing(self) -> tuple[str, ...]:
+        """Which pairs a reader must not expect."""
+        if self.variant == "strict":
+            return super().missing()
+        return ("log: a pair that one user alone holds never comes out, and most others do not either",)
+
+    def spurious(self) -> str:
+        """Strict rows are nobody's."""
+        if self.variant == "strict":
+            return "every row: users are synthetic, pairs and their shares are from noisy counts"
+        return "none: every row is a true click of a real user"
+
+    def post_processing(self) -> tuple[str, ...]:
+        """What makes a log of histograms."""
+        if self.variant == "strict":
+            return (f"rows of each pair by the goal {self.settings['goal']}; synthetic users; rows sorted by user",)
+        return ("users renumbered at random; rows sorted by user",)
+
+    # ------------------------------------------------------------------ what runs
+
+    def limit(self) -> Limit:
+        """B of the parameters."""
+        from hubbub.mechanisms.optimal.problem import Limit
+
+        return Limit(Fraction(self.settings["epsilon"]), Fraction(self.settings["delta"]))
+
+    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
+        """Strict: bounded counts. Published: Algorithm 1, line 1, before anything is spent."""
+        from hubbub.steps.count import Counts, names
+
+        if self.variant == "strict":
+            counts: dict[str, Any] = self.histograms.measure(log, secret)
+            return counts | {"text": partial(names, log, counts["clicks"], CLICKS)}
+        from hubbub.mechanisms.optimal.problem import PAIRS, read
+
+        problem = read(log)
+        self.say(words.seconds_ahead(problem.counts.size, *problem.shape, float(self.settings["seconds"])))
+        solved, more = self.optimise(problem)
+        text = partial(names, log, Counts(problem.totals, PAIRS), CLICKS)
+        return {"log": Measured(problem, solved, text, more)}
+
+    def optimise(self, problem: Problem) -> tuple[Solved, dict[str, object]]:
+        """The goal's optimum, and what else was asked for."""
+        from hubbub.mechanisms.optimal import frontier, size
+        from hubbub.mechanisms.optimal.diverse import most_pairs
+
+        goal, seconds = str(self.settings["goal"]), float(self.settings["seconds"])
+        more: dict[str, object] = {}
+        if not problem.shape[1]:
+            raise ParameterError("No pair of this log is held by two users: nothing can come out.", given="0 pairs")
+        if "target" in self.settings:
+            least = frontier.least_loss(problem, goal, int(self.settings["target"]), seconds)
+            limit = frontier.limit_of(least.bound)
+            more["least_loss"] = least.record()
+            self.say(f"the target needs B = {least.bound:.4g}; none below {least.none_below:.4g} can reach it")
+        else:
+            limit = self.limit()
+        if goal == "size":
+            solved = size.largest(problem, limit, seconds, self.say)
+        elif goal == "diverse":
+            solved = most_pairs(problem, limit, seconds, self.say, spe=self.settings["solver"] == "spe")
+        else:
+            solved = self._frequent(problem, limit, seconds)
+        if points := int(self.settings.get("frontier", 0)):
+            found = frontier.frontier(problem, limit, points, seconds)
+            more["frontier"] = [{"rows": p.rows, "pairs": p.pairs} for p in found]
+        self.say(str(solved.certificate))
+        return solved, more
+
+    def _frequent(self, problem: Problem, limit: Limit, seconds: float) -> Solved:
+        """|O| is checked first: the largest output is V(B) = B·V(1), at most users·B."""
+        from hubbub.mechanisms.optimal.frequent import keep_frequent
+        from hubbub.mechanisms.optimal.size import optimum
+
+        largest = limit.bound * optimum(problem, seconds / 3).bound
+        wanted = int(self.settings.get("O", max(1, math.floor(largest / 2))))
+        if wanted > largest:
+            raise ParameterError(
+                "No output of this size satisfies the constraints.",
+                given=f"O = {wanted}",
+                allowed=f"at most {math.floor(largest)} rows, the relaxation's optimum for {problem.shape[0]} users "
+                f"and B = {limit.bound:.4g} (on any data at most users·B = {problem.shape[0] * limit.bound:.4g})",
+                next="lower O, or raise ε and δ",
+            )
+        self.say(f"frequent: |O| = {wanted}, and at most {math.floor(largest)} rows could come out")
+        return keep_frequent(problem, limit, wanted, Fraction(self.settings["s"]), seconds, self.say)
+
+    def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
+        """Strict: noise, then synthetic users. Published: Algorithm 1, line 2."""
+        from hubbub.mechanisms.optimal.sample import as_log, renumbered, sample_users
+
+        if self.variant == "strict":
+            return {"log": self._synthetic(self.histograms.perturb(counts, noise), counts["text"], noise)}
+        held: Measured = counts["log"]
+        pairs, users = sample_users(held.problem, held.solved.x, noise)
+        rows = as_log(renumbered(users, noise), pairs, held.text)
+        return {"log": Written.by(Rows.of(rows), held.solved.certificate)}
+
+    def _synthetic(self, noisy: Tables, text: Text, noise: NoiseSource) -> Rows:
+        """Post-processing: a function of the noisy histograms and of more randomness."""
+        from hubbub.mechanisms.optimal.sample import as_log, shuffled
+        from hubbub.mechanisms.optimal.strict import deal, solve_released, synthetic_users
+
+        pairs = noisy["clicks"]
+        order = shuffled(pairs.ids.size, "order of pairs", noise)  # ties must not follow the engine's ids
+        ids = pairs.ids[order]
+        weights = np.asarray(pairs.values, np.int64)[order]
+        activity = synthetic_users(noisy["activity"], int(self.settings["bins"]), noise)
+        size = int(self.settings["O"]) if "O" in self.settings else None
+        x, certificate = solve_released(str(self.settings["goal"]), weights, int(activity.sum()), size)
+        place, users = deal(x, activity, noise)
+        return Written.by(Rows.of(as_log(users, ids[place], text)), certificate)
+
+    # ------------------------------------------------------------------ for the owner
+
+    def certificate(self, counts: Mapping[str, Any], tables: Tables) -> dict[str, object] | None:
+        """Objective, upper bound and gap; for published also how many real users to expect in the output."""
+        from hubbub.mechanisms.optimal.sample import expected_users
+
+        written = tables["log"]
+        found = written.certificate.record() if isinstance(written, Written) else {}
+        if self.variant == "published":
+            held: Measured = counts["log"]
+            found |= {"expected_real_users": expected_users(held.problem, held.solved.x)} | dict(held.more)
+        return found
+
+    def owner_notes(self, counts: Mapping[str, Any]) -> tuple[str, ...]:
+        """How many real users to expect in the output; for the owner alone."""
+        if self.variant == "strict":
+            return ()
+        from hubbub.mechanisms.optimal.sample import expected_users
+
+        held: Measured = counts["log"]
+        expected = expected_users(held.problem, held.solved.x)
+        return (f"true clicks of about {expected:.0f} of {held.problem.shape[0]} real users are in this log",)

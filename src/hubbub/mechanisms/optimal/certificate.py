@@ -1,0 +1,57 @@
+"""What a solution is worth, how much better any could be, and that it breaks nobody's constraint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hubbub.mechanisms.optimal.problem import Integers, Limit, Problem
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Objective, the bound no solution can pass, and the distance between the two. More is always better."""
+
+    goal: str
+    objective: float
+    upper_bound: float
+    rows: int
+    pairs: int
+    checked: int
+    """Users whose constraint was decided in integers; none is broken."""
+    note: str = ""
+
+    @property
+    def gap(self) -> float:
+        """The share of the bound that is missing, at most."""
+        return max(0.0, self.upper_bound - self.objective) / self.upper_bound if self.upper_bound > 0 else 0.0
+
+    def record(self) -> dict[str, object]:
+        """For the command's JSON."""
+        return {
+            "objective": self.objective,
+            "upper_bound": self.upper_bound,
+            "gap": self.gap,
+            "goal": self.goal,
+            "rows": self.rows,
+            "pairs": self.pairs,
+            "users_checked_exactly": self.checked,
+        } | ({"note": self.note} if self.note else {})
+
+    def __str__(self) -> str:
+        return (
+            f"{self.goal}: {self.objective:.6g} reached, {self.upper_bound:.6g} is the proven upper bound "
+            f"(gap {self.gap:.1%}); {self.rows} rows of {self.pairs} pairs"
+        )
+
+
+def certify(
+    problem: Problem, x: Integers, limit: Limit, goal: str, objective: float, upper: float, note: str = ""
+) -> Certificate:
+    """Check every user's constraint in integers, then state what the solution is worth."""
+    from hubbub.errors import OurBug
+
+    broken = problem.broken(x, limit, every=True)
+    if broken.size or (x < 0).any():
+        raise OurBug(f"{goal}: the solution breaks the constraint of {broken.size} users")
+    checked = int(((problem.matrix @ x) > 0).sum())
+    return Certificate(goal, objective, upper, int(x.sum()), int((x > 0).sum()), checked, note)

@@ -1,0 +1,158 @@
+"""What `strict` measures: the pairs that many users hold, and how busy users are. Everything after is made of these.
+
+    clicks     (query, url): at most d distinct pairs of a user, distinct users, noise, a threshold
+    activity   how many clicks a user has, in public bins 1, 2, 3-4, 5-8, …: one bin a user, noise, every bin
+
+It is a mechanism of its own, so that audits can try to refute it with the code that tries the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hubbub.account import Domain, Step, smallest_threshold
+from hubbub.errors import ParameterError
+from hubbub.guarantee import Claim, Neighbours
+from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Tables, Value
+from hubbub.mechanisms.korolova import SCALE, laplace_sd
+from hubbub.steps import bound
+from hubbub.steps.keys import CLICKS, Keys
+
+if TYPE_CHECKING:
+    from hubbub.log import SearchLog
+    from hubbub.noise import NoiseSource
+    from hubbub.steps.count import Counts
+
+PROOF = "docs/proofs/optimal.md"
+ACTIVITY = Keys(name="activity", columns=("bin",), events="", order=())
+SHARE = Fraction(1, 10)
+"""Of ε, for the activity."""
+
+D = Parameter("d", "integer", "distinct pairs kept of each user (strict)", default=2, low=1, high=10_000)
+BINS = Parameter("bins", "integer", "bins of the users' activity (strict)", default=14, low=1, high=40)
+B = Parameter("b", "number", "noise scale of the pairs (strict)", low=SCALE, high=1_000_000)
+B_A = Parameter("b_a", "number", "noise scale of the activity (strict)", low=SCALE, high=1_000_000)
+T = Parameter("T", "integer", "a pair is released if its noisy count is at least T (strict)", low=1, high=10**9)
+STRICT = (D, BINS, B, B_A, T)
+
+
+def starts(bins: int) -> list[int]:
+    """The least activity of each bin: 1, 2, 3, 5, 9, … (2^(i−1) + 1)."""
+    return [1, 2, *(2 ** (i - 1) + 1 for i in range(2, bins))][:bins]
+
+
+class Histograms(Mechanism):
+    """The two noisy histograms of `optimal` strict."""
+
+    name = "optimal"
+    paper = "Hong et al. 2012"
+    about = "noisy histograms of clicked pairs and of activity"
+    offers = {"clicks": CLICKS, "activity": ACTIVITY}  # noqa: RUF012
+    default_tables = ("clicks", "activity")
+    variants = ("strict",)
+    proof = PROOF
+    parameters = (EPSILON, DELTA, *STRICT)
+
+    def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
+        """Scales and threshold as given, or from (ε, δ); every rounding goes towards privacy."""
+        d, bins = int(given.get("d", 2)), int(given.get("bins", 14))
+        raw = {name for name in ("b", "b_a", "T") if name in given}
+        if raw and ("epsilon" in given or "delta" in given):
+            raise ParameterError(
+                "Give either (epsilon, delta) or raw parameters, not both.", given=", ".join(sorted(raw))
+            )
+        if raw and len(raw) < 3:
+            raise ParameterError(
+                "optimal strict needs other raw parameters.", given=", ".join(raw), allowed="b, b_a, T"
+            )
+        if not raw:
+            if not {"epsilon", "delta"} <= given.keys():
+                raise ParameterError("optimal needs a privacy budget.", allowed="--epsilon and --delta together")
+            given = given | self._calibrate(d, Fraction(given["epsilon"]), Fraction(given["delta"]))
+        return {"d": d, "bins": bins, "b": given["b"], "b_a": given["b_a"], "T": given["T"]}
+
+    def _calibrate(self, d: int, epsilon: Fraction, delta: Fraction) -> dict[str, Value]:
+        factor = 2 if self.neighbours is Neighbours.REPLACE else 1
+        b = factor * d / ((1 - SHARE) * epsilon)
+        b_a = factor / (SHARE * epsilon)
+        for name, scale in ((B, b), (B_A, b_a)):
+            name.parse(scale)
+        share = Decimal(delta.numerator) / Decimal(delta.denominator)
+        return {"b": b, "b_a": b_a, "T": smallest_threshold(b, share, d, d, 1)}
+
+    def steps(self) -> tuple[Step, ...]:
+        """A threshold for pairs, which come from the data; none for bins, which are public."""
+        d, b, b_a = int(self.settings["d"]), Fraction(self.settings["b"]), Fraction(self.settings["b_a"])
+        return (
+            Step("clicks", b, int(self.settings["T"]), d, d, 1, Domain.OPEN, PROOF),
+            Step("activity", b_a, None, 1, 1, 1, Domain.CLOSED, PROOF),
+        )
+
+    def bounds(self) -> tuple[Bound, ...]:
+        """The first d pairs of a user; one bin."""
+        return (
+            Bound("distinct clicks per user", "l0", int(self.settings["d"]), "the first by time"),
+            Bound("count per key per user (clicks)", "linf", 1, "distinct"),
+            Bound("bins per user (activity)", "l1", 1, "the number of her clicks is in one bin"),
+        )
+
+    def claimed(self) -> Claim:
+        """The paper claims nothing about this variant."""
+        proven = self.proven().of_run(seeded=False)
+        why = "proven here; the paper claims nothing about this variant"
+        return Claim(f"hubbub (strict variant of {self.paper})", proven.epsilon, proven.delta, True, why)
+
+    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Counts]:
+        """Limit each user, then count."""
+        from hubbub.steps.count import count
+
+        return {
+            "clicks": count(log, CLICKS, bound.first_keys(CLICKS, int(self.settings["d"]))),
+            "activity": activity(log, int(self.settings["bins"])),
+        }
+
+    def perturb(self, counts: Mapping[str, Counts], noise: NoiseSource) -> Tables:
+        """The value that passed the threshold is the one that goes on; every bin gets noise, empty ones too."""
+        b, b_a = Fraction(self.settings["b"]), Fraction(self.settings["b_a"])
+        pairs, users = counts["clicks"].n, counts["activity"].n
+        noisy = pairs + noise.laplace("clicks", b, pairs.size)
+        ids = self.passes(noisy, int(self.settings["T"]))
+        busy = users + noise.laplace("activity", b_a, users.size)
+        return {
+            "clicks": Released(ids, noisy[ids], laplace_sd(b)),
+            "activity": Released(np.arange(users.size), busy, laplace_sd(b_a)),
+        }
+
+    @staticmethod
+    def passes(noisy: npt.NDArray[np.int64], threshold: int) -> npt.NDArray[np.int64]:
+        """Which pairs reach the threshold. The rule is `>=`; δ counts the mass at the threshold."""
+        return np.flatnonzero(noisy >= threshold)
+
+
+def activity(log: SearchLog, bins: int) -> Counts:
+    """How many users are in each bin; ids follow the bins."""
+    from hubbub.steps.count import Counts
+
+    least = starts(bins)
+    names = [f"{n:012d}" for n in least]
+    cases = " ".join(f"WHEN n < {after} THEN '{name}'" for name, after in zip(names, least[1:], strict=False))
+    bin_of = f"CASE {cases} ELSE '{names[-1]}' END" if cases else f"'{names[-1]}'"
+    log.engine.register("activity_bins", pa.table({"bin": names}))
+    busy = "SELECT uid, count(*) AS n FROM log WHERE url IS NOT NULL GROUP BY uid"
+    log.engine.number(
+        "counted_activity",
+        f"SELECT b.bin AS bin, coalesce(h.n, 0) AS n FROM activity_bins AS b LEFT JOIN "
+        f"(SELECT bin, count(*) AS n FROM (SELECT {bin_of} AS bin FROM ({busy}) AS busy) AS binned GROUP BY bin) AS h "
+        "ON b.bin = h.bin",
+        ("bin",),
+        "kid",
+    )
+    rows = log.engine.fetch("SELECT n FROM counted_activity ORDER BY kid")
+    return Counts(rows.column("n").to_numpy().astype(np.int64), "counted_activity")

@@ -1,0 +1,107 @@
+"""The linear relaxation, max Σ x subject to A x <= b and 0 <= x <= top: an interior point, or first-order steps.
+
+HiGHS's interior point is exact and slow on large problems; primal-dual steps with one step length a row and a column
+(Pock and Chambolle 2011) are rough and fast. Either way the upper bound is computed here, from y >= 0 alone:
+
+    Σ x = Σ (1 − (A'y)_j) x_j + y'A x <= Σ top_j max(0, 1 − (A'y)_j) + b'y        for every feasible x.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from hubbub.mechanisms.optimal.highs import solve
+from hubbub.mechanisms.optimal.problem import Floats
+
+INTERIOR = 100_000
+"""Entries of a matrix up to which the interior point is used."""
+ROUND = 100
+ENOUGH = 2e-3
+"""A relative gap at which first-order steps stop."""
+ULPS = 1e-9
+"""What a float sum may be off by, relatively: added to every bound."""
+
+
+@dataclass(frozen=True)
+class Relaxed:
+    """A feasible x, the prices y of the rows, and the bound they prove."""
+
+    x: Floats
+    prices: Floats
+    bound: float
+
+    @property
+    def value(self) -> float:
+        """Σ x."""
+        return float(self.x.sum())
+
+
+def relax(matrix: sparse.csc_array, upper: Floats, top: Floats, seconds: float) -> Relaxed:
+    """Solve the relaxation as well as time allows; the bound holds whenever it ends."""
+    if matrix.nnz <= INTERIOR:
+        ones = np.ones(matrix.shape[1])
+        found = solve(matrix, upper, ones, top=top, seconds=seconds, solver="ipm", run_crossover="off")
+        if found.x is not None and found.duals is not None:
+            return _certified(matrix, upper, top, found.x, np.abs(found.duals))
+    return _steps(matrix, upper, top, seconds)
+
+
+def upper_bound(matrix: sparse.csc_array, upper: Floats, top: Floats, prices: Floats) -> float:
+    """The bound that any prices >= 0 prove."""
+    left = np.maximum(0.0, 1.0 - matrix.T @ prices)
+    return (float(upper @ prices) + float(np.where(left > 0, top, 0.0) @ left)) * (1 + ULPS)
+
+
+def feasible(matrix: sparse.csc_array, upper: Floats, top: Floats, x: Floats) -> Floats:
+    """Shrink every column by the worst of its rows."""
+    x = np.clip(x, 0.0, top)
+    share = np.minimum(1.0, upper / np.maximum(matrix @ x, 1e-300))
+    filled = np.flatnonzero(np.diff(matrix.indptr))
+    if filled.size:
+        x[filled] *= np.minimum.reduceat(share[matrix.indices], matrix.indptr[filled])
+    return x
+
+
+def _certified(matrix: sparse.csc_array, upper: Floats, top: Floats, x: Floats, prices: Floats) -> Relaxed:
+    prices = np.maximum(prices, 0.0)
+    scale = matrix.T @ prices
+    bound = upper_bound(matrix, upper, top, prices)
+    if scale.size and scale.min() > 0.5:  # raising all prices together may cost less than the columns left over
+        raised = prices / min(1.0, float(scale.min()))
+        if (other := upper_bound(matrix, upper, top, raised)) < bound:
+            prices, bound = raised, other
+    return Relaxed(feasible(matrix, upper, top, x), prices, bound)
+
+
+def _steps(matrix: sparse.csc_array, upper: Floats, top: Floats, seconds: float) -> Relaxed:
+    """Primal-dual steps, averaged and restarted; the best bound and the best x are kept."""
+    until = time.monotonic() + seconds
+    by_row, transposed = matrix.tocsr(), matrix.T.tocsr()
+    rows, columns = matrix.shape
+    tau = 1.0 / np.maximum(np.asarray(abs(matrix).sum(axis=0)).ravel(), 1e-12)
+    sigma = 1.0 / np.maximum(np.asarray(abs(by_row).sum(axis=1)).ravel(), 1e-12)
+    x, y = np.zeros(columns), np.full(rows, 0.5)
+    best = _certified(matrix, upper, top, x, y)
+    value = best.value
+    length = ROUND
+    while time.monotonic() < until and best.bound - value > ENOUGH * best.bound:
+        sum_x, sum_y = np.zeros(columns), np.zeros(rows)
+        for _ in range(length):
+            new = np.clip(x + tau * (1.0 - transposed @ y), 0.0, top)
+            y = np.maximum(0.0, y + sigma * (by_row @ (2 * new - x) - upper))
+            x = new
+            sum_x += x
+            sum_y += y
+        for one, two in ((x, y), (sum_x / length, sum_y / length)):
+            seen = _certified(matrix, upper, top, one, two)
+            if seen.bound < best.bound:
+                best = Relaxed(best.x, seen.prices, seen.bound)
+            if seen.value > value:
+                best, value = Relaxed(seen.x, best.prices, best.bound), seen.value
+        x, y = sum_x / length, sum_y / length  # restart from the average
+        length = min(2 * length, 3200)
+    return best

@@ -1,0 +1,166 @@
+"""The problem all three goals share: how many rows of each pair may come out, so that every user stays within B.
+
+User k holds pair j (a query and a clicked URL) c_jk times, everybody together c_j times. With x_j rows of pair j in
+the output, user k's constraint (Equation 4 of the paper) is
+
+    Σ_j x_j ln t_jk <= B,    t_jk = c_j / (c_j − c_jk),    B = min{ε, ln 1/(1−δ)}.
+
+Pairs that only one user holds are left out first (Condition 1 of Theorem 1). Floats guide the search; whether a
+constraint is broken is decided in integers, so that a tie (two users who share a pair equally, at δ = 1/2) is a tie.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+if TYPE_CHECKING:
+    from hubbub.log import SearchLog
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+TOLERANCE = 1e-9
+"""Loads this close to B are compared in integers; floats add up to far less than this of error."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """B = min{ε, ln 1/(1−δ)}, kept as the two numbers it comes from."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+    @property
+    def bound(self) -> float:
+        """B, for the search."""
+        return min(float(self.epsilon), -math.log1p(-float(self.delta)))
+
+    def allows(self, whole: int, rest: int) -> bool:
+        """Whether whole/rest <= e^B, exactly; a tie is allowed."""
+        if whole * (self.delta.denominator - self.delta.numerator) > rest * self.delta.denominator:
+            return False
+        return _at_most_exp(whole, rest, self.epsilon)
+
+
+def _at_most_exp(whole: int, rest: int, epsilon: Fraction) -> bool:
+    """whole/rest <= e^ε for a rational ε > 0: e^ε is irrational, so enough digits always decide."""
+    digits = 40
+    while True:
+        with localcontext(Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX)):
+            power = (Decimal(epsilon.numerator) / Decimal(epsilon.denominator)).exp()
+            ratio = Decimal(whole) / Decimal(rest)
+            slack = max(power, ratio).scaleb(8 - digits)
+            if abs(ratio - power) > slack:
+                return ratio < power
+        digits *= 2
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Who holds what, as integers: one entry per user and pair."""
+
+    users: Integers
+    pairs: Integers
+    counts: Integers
+    shape: tuple[int, int]
+    """Users, pairs."""
+
+    @classmethod
+    def of(cls, users: Integers, pairs: Integers, counts: Integers) -> Problem:
+        """From entries in any order, ids from 0; pairs that only one user holds must be gone."""
+        order = np.lexsort((users, pairs))
+        shape = (int(users.max()) + 1, int(pairs.max()) + 1) if users.size else (0, 0)
+        return cls(users[order], pairs[order], counts[order], shape)
+
+    @cached_property
+    def totals(self) -> Integers:
+        """c_j of every pair."""
+        totals = np.zeros(self.shape[1], np.int64)
+        np.add.at(totals, self.pairs, self.counts)
+        return totals
+
+    @property
+    def size(self) -> int:
+        """|D|, without unique pairs."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def matrix(self) -> sparse.csc_array:
+        """ln t_jk, users by pairs."""
+        shares = self.counts / self.totals[self.pairs]
+        starts = np.searchsorted(self.pairs, np.arange(self.shape[1] + 1))
+        return sparse.csc_array((-np.log1p(-shares), self.users, starts), shape=self.shape)
+
+    @cached_property
+    def hardest(self) -> Floats:
+        """The largest ln t_jk of every pair: above B, not one row of it can come out."""
+        return _by_pair(self, self.matrix.data)
+
+    @cached_property
+    def largest_share(self) -> Floats:
+        """The largest c_jk/c_j of every pair."""
+        return _by_pair(self, self.counts / self.totals[self.pairs])
+
+    def usable(self, limit: Limit) -> Integers:
+        """Pairs of which at least one row may come out."""
+        return np.flatnonzero(self.hardest <= limit.bound + TOLERANCE)
+
+    def broken(self, x: Integers, limit: Limit, *, every: bool = False) -> Integers:
+        """Users whose constraint x breaks. `every` decides all of them in integers, not the close ones alone."""
+        load, bound = self.matrix @ x, limit.bound
+        wrong = load > bound + TOLERANCE
+        close = (load > 0) & (every | (np.abs(load - bound) <= TOLERANCE))
+        inside = np.flatnonzero(close[self.users] & (x[self.pairs] > 0))
+        products: dict[int, list[int]] = {int(k): [1, 1] for k in np.flatnonzero(close)}
+        for k, c, total, n in zip(
+            self.users[inside].tolist(),
+            self.counts[inside].tolist(),
+            self.totals[self.pairs[inside]].tolist(),
+            x[self.pairs[inside]].tolist(),
+            strict=True,
+        ):
+            product = products[k]
+            product[0] *= total**n
+            product[1] *= (total - c) ** n
+        decided = [k for k, (whole, rest) in products.items() if not limit.allows(whole, rest)]
+        wrong[close] = False
+        wrong[decided] = True
+        return np.flatnonzero(wrong)
+
+
+def _by_pair(problem: Problem, values: Floats) -> Floats:
+    starts = np.searchsorted(problem.pairs, np.arange(problem.shape[1]))
+    return np.maximum.reduceat(values, starts) if problem.shape[1] else np.zeros(0)
+
+
+PAIRS, USERS = "optimal_pairs", "optimal_users"
+
+
+def read(log: SearchLog) -> Problem:
+    """Count every user's clicks on every pair that at least two users hold; ids follow the text where it matters."""
+    engine = log.engine
+    engine.save(
+        "optimal_held", "SELECT uid, query, url, count(*) AS n FROM log WHERE url IS NOT NULL GROUP BY uid, query, url"
+    )
+    shared = "SELECT query, url FROM optimal_held GROUP BY query, url HAVING count(*) >= 2"
+    engine.number(PAIRS, shared, log.order(("query", "url")), "kid")
+    on = "p.query = h.query AND p.url = h.url"
+    holders = f"SELECT DISTINCT h.uid AS uid FROM optimal_held AS h JOIN {PAIRS} AS p ON {on}"
+    engine.number(USERS, holders, log.order(("uid",)), "holder")
+    rows = engine.fetch(
+        f"SELECT u.holder AS holder, p.kid AS kid, h.n AS n FROM optimal_held AS h JOIN {PAIRS} AS p ON {on} "
+        f"JOIN {USERS} AS u ON u.uid = h.uid"
+    )
+    engine.drop("optimal_held")
+    columns = (rows.column(name).to_numpy().astype(np.int64) for name in ("holder", "kid", "n"))
+    return Problem.of(*columns)

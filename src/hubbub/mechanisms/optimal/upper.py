@@ -1,0 +1,107 @@
+"""The proven upper bound, beside the search: relaxation, then rows for whole numbers, then branch and bound.
+
+Runs in a thread of its own (the solver lets go of Python) and only ever lowers `value`.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from typing import Self
+
+import numpy as np
+from scipy import sparse
+
+from hubbub.mechanisms.optimal.highs import solve
+from hubbub.mechanisms.optimal.linear import Relaxed, relax
+from hubbub.mechanisms.optimal.problem import TOLERANCE, Floats, Integers
+from hubbub.mechanisms.optimal.strengthen import Conflicts, whole_rows
+
+ROUNDS = 8
+WORTH = 5e-4
+"""A round of cliques that lowers the bound by less than this is the last."""
+BRANCHED = 200_000
+CUT = 1_000_000
+"""Entries up to which branch and bound, and rows for whole numbers, are tried."""
+
+
+class Upper:
+    """The largest Σ x that is not excluded yet."""
+
+    def __init__(self, matrix: sparse.csc_array, bound: float, top: Integers, first: Relaxed, until: float) -> None:
+        self.matrix, self.bound, self.top, self.until = matrix, bound, top, until
+        self.value = whole(first.bound)
+        self._start: Integers | None = None
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.join()
+        if self._failure is not None:
+            raise self._failure
+
+    def reached(self, objective: int) -> bool:
+        """Whether nothing better is left."""
+        return objective >= self.value
+
+    def lower(self, bound: float) -> None:
+        """A new bound; the old one if it is better."""
+        if math.isfinite(bound):
+            self.value = min(self.value, whole(bound))
+
+    def known(self, x: Integers) -> None:
+        """A good solution, for branch and bound to start from."""
+        self._start = x.copy()
+
+    def _run(self) -> None:
+        try:
+            self._tighten()
+        except BaseException as error:  # shown by whoever joins
+            self._failure = error
+
+    def _tighten(self) -> None:
+        if not self.matrix.shape[1] or self.matrix.nnz > CUT:
+            return
+        rows, top = whole_rows(self.matrix, self.bound), self.top.astype(np.float64)
+        conflicts = Conflicts(self.matrix, self.bound, self.top == 1)
+        before = math.inf
+        for _ in range(ROUNDS):
+            found = relax(rows, np.ones(rows.shape[0]), top, self._left())
+            self.lower(found.bound)
+            cliques = conflicts.violated(found.x)
+            if cliques is None or found.bound > before * (1 - WORTH) or self._left() <= 0:
+                break
+            before = found.bound
+            rows = sparse.vstack([rows.tocsr(), cliques]).tocsc()
+        if self.matrix.nnz <= BRANCHED and self._left() > 0:
+            self._branch(rows, top)
+
+    def _branch(self, rows: sparse.csc_array, top: Floats) -> None:
+        """Branch and bound; its own heuristics are off, the search beside it is better."""
+        start = None if self._start is None else self._start.astype(np.float64)
+        loose = np.full(rows.shape[0], 1 + TOLERANCE)
+        self.lower(
+            solve(
+                *(rows, loose, np.ones(rows.shape[1])),
+                top=top,
+                integer=True,
+                start=start,
+                seconds=self._left(),
+                on_bound=self.lower,
+                mip_heuristic_effort=0.0,
+                mip_rel_gap=0.0,
+            ).bound
+        )
+
+    def _left(self) -> float:
+        return max(0.0, self.until - time.monotonic())
+
+
+def whole(bound: float) -> int:
+    """Rows are whole numbers: a bound of 1.5 is a bound of 1."""
+    return math.floor(bound + 1e-6)
