@@ -94,6 +94,6 @@ def clustered(graph: Graph, urls: pa.Array, labels: Ints) -> dict[str, float]:
     return {
         "purity": purity(cluster[judged], label[judged]),
         "clusters": int(np.unique(cluster[together]).size),
-        "websites in clusters": int(together.sum()),
+        "websites_in_clusters": int(together.sum()),
         "websites": int(chosen.size),
     }

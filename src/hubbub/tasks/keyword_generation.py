@@ -125,8 +125,8 @@ def overlap(theirs: Matrix, ours: Matrix, volume: np.ndarray[tuple[int], np.dtyp
     some, asked = given > 0, wanted > 0
     return {
         "keywords": int(given.sum()),
-        "concepts with keywords": int(some.sum()),
+        "concepts_with_keywords": int(some.sum()),
         "precision": mean(common[some] / given[some]),
         "recall": mean(common[asked] / wanted[asked]),
-        "recall by clicks": mean(weighted[asked] / all_weight[asked]),
+        "recall_by_clicks": mean(weighted[asked] / all_weight[asked]),
     }

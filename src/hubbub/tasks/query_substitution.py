@@ -125,8 +125,8 @@ def compared(truth: Lists, found: Lists) -> dict[str, float]:
     has = np.isin(np.unique(truth.row), found.row)
     scores: dict[str, float] = {
         "coverage": mean(has.astype(np.float64)),
-        "queries with substitutions": int(np.unique(truth.row).size),
-        "queries evaluated": int(has.sum()),
+        "queries_with_substitutions": int(np.unique(truth.row).size),
+        "queries_evaluated": int(has.sum()),
     }
     both = np.unique(truth.row)[has]
     for cut in CUTS:

@@ -13,8 +13,9 @@ answers few but easy queries does not look better than the log it came from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 import pyarrow as pa
@@ -22,9 +23,9 @@ import scipy.sparse as sp
 
 from hubbub.tasks.base import NotEvaluable, Scores, Setup, Task, need
 from hubbub.tasks.evidence import Evidence
-from hubbub.tasks.graph import Floats, Graph, Ints, Matrix, find, matrix, number, scaled, top, total
+from hubbub.tasks.graph import Floats, Graph, Ints, Matrix, find, matrix, number, scaled, shuffled, top, total
 from hubbub.tasks.measures import Lists, mean, measured
-from hubbub.tasks.split import cut
+from hubbub.tasks.split import cut, same_users
 
 FOLDS = 5
 DEPTH = 10
@@ -40,8 +41,8 @@ TEST_QUERIES = 2000
 """Test queries ranked in a fold, drawn by the order of a hash; how many could be is counted exactly."""
 BATCH = 500
 MEASURES = ("nDCG@10", "AP@10", "P@10", "R@10")
-COUNTED = ("test queries", "test queries evaluated")
-RANKINGS = ("random walk", "impact factor", "implicit feedback")
+COUNTED = ("test_queries", "test_queries_evaluated")
+RANKINGS = ("random_walk", "impact_factor", "implicit_feedback")
 
 
 def walk(graph: Graph, sources: Ints, impact: bool = False) -> Matrix:
@@ -122,14 +123,15 @@ class Retrieval(Task, register=True):
         """Every fold, both columns."""
         if original.log is None:
             raise NotEvaluable("the original is not a log, so it cannot be split into folds")
-        released = None  # the log as its own release learns from the same folds
-        if release.log is not original.log:
-            released = Graph.of(need(release, "clicks", "release"), release.table("transitions"))
+        released = Graph.of(need(release, "clicks", "release"), release.table("transitions"))
+        graphs: Iterable[Graph] = repeat(released)
+        if same_users(release.log, original.log):
+            graphs = (trained for _, _, trained, _ in folded(release, setup))
         folds: list[dict[str, tuple[float, float]]] = []
-        for fold, test, trained, located in folded(original, setup):
+        for (fold, test, trained, located), graph in zip(folded(original, setup), graphs, strict=False):
             setup.say(f"retrieval: fold {fold + 1} of {FOLDS}, {len(test.queries):,} test queries")
             ours = fold_scores(trained, test, located)
-            theirs = ours if released is None else fold_scores(released, test, test.within(released))
+            theirs = fold_scores(graph, test, test.within(graph))
             folds.append({metric: (ours[metric], theirs[metric]) for metric in ours})
         return {metric: _over(folds, metric) for metric in folds[0]}
 
@@ -213,12 +215,7 @@ def fold_scores(graph: Graph, test: Test, located: Located) -> dict[str, float]:
         listed, rank, item, _ = top(weights, DEPTH)
         found = measured(MEASURES, truth, Lists(listed, item, rank, drawn.size))
         for measure, values in found.items():
-            scores[f"{name} {measure.replace('AP', 'MAP')}"] = mean(values)
+            scores[f"{name}.{measure.replace('AP', 'MAP')}"] = mean(values)
         answered = evaluated.size / max(len(test.queries), 1)
-        scores[f"{name} U(Q)"] = answered * scores[f"{name} nDCG@10"]  # eq. 13
+        scores[f"{name}.U(Q)"] = answered * scores[f"{name}.nDCG@10"]  # eq. 13
     return scores
-
-
-def shuffled(ids: Ints) -> Ints:
-    """A fixed shuffle of numbers."""
-    return np.asarray((ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(1), np.int64)

@@ -1,5 +1,8 @@
 """Training and test part of a log: whole users, by a keyed hash, so that nobody stands on both sides.
 
+A release in the input's schema that keeps the users' ids is split like the log itself: its test users are left out
+too. Every other release is used as it is.
+
 A user's part is the same on every engine and can be computed again: the MD5 of the seed and the user, read as a
 number, cut into equal parts. To release from the training part alone, as the papers do, write the rows of the users
 for whom `part(seed, parts)` is not the test part, and release those.
@@ -8,6 +11,8 @@ for whom `part(seed, parts)` is not the test part, and release those.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+import pyarrow.compute as pc
 
 from hubbub.errors import OurBug
 
@@ -32,6 +37,15 @@ def cut(log: SearchLog, seed: int, parts: int) -> str:
     name = f"parts_{parts}"
     log.engine.save(name, f"SELECT uid, {part(seed, parts)} AS part FROM (SELECT DISTINCT uid FROM log) AS users")
     return name
+
+
+def same_users(release: SearchLog | None, original: SearchLog) -> bool:
+    """Whether a release is a log of the original's own users, every id being one of theirs."""
+    if release is None or release is original:
+        return release is original
+    ids = "SELECT DISTINCT uid FROM log"
+    theirs, ours = (log.engine.fetch(ids).column("uid") for log in (release, original))
+    return bool(len(theirs) and pc.all(pc.is_in(theirs, value_set=ours.combine_chunks())).as_py())
 
 
 def select(log: SearchLog, name: str, parts: str, where: str) -> str:

@@ -6,7 +6,7 @@ asks for five suggestions after its last query; the queries that do follow are t
 
 One tenth of the users are the test part; the original's column learns from the rest. The release is used as it is:
 unless it was made from that rest only, it has seen the test sessions too. The paper averages over the prefixes for
-which a log has a suggestion, so a small release answers the easy ones only: "every prefix" counts the others as 0.
+which a log has a suggestion, so a small release answers the easy ones only: `every_prefix` counts the others as 0.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ from hubbub.steps.keys import CLICKS
 from hubbub.steps.sessions import GAP, require_times, sessions
 from hubbub.tasks.base import NotEvaluable, Scores, Setup, Task
 from hubbub.tasks.evidence import Evidence
-from hubbub.tasks.graph import Floats, Graph, Ints, Matrix, find, matrix, number, scaled, top, total
+from hubbub.tasks.graph import Floats, Graph, Ints, Matrix, find, matrix, number, scaled, shuffled, top, total
 from hubbub.tasks.measures import mean
-from hubbub.tasks.split import cut, select
+from hubbub.tasks.split import cut, same_users, select
 
 PARTS = 10
 LAMBDA = 0.5
 """λ of eq. 10; the paper does not say its value."""
 SUGGESTED = 5
+TEST_SESSIONS = 20_000
+"""Test sessions looked at, drawn by the order of a hash: all of them in a smaller log."""
 BATCH = 2000
 
 
@@ -59,38 +61,16 @@ def suggest(graph: Graph, nodes: Ints) -> tuple[Ints, Ints]:
     """The first five by eq. 10 for each node, never itself: (place of the node, suggested node)."""
     unit, out = vectors(graph.clicks), total(graph.follows)
     flow = scaled(graph.follows, np.divide(1.0, out, out=np.zeros_like(out), where=out > 0))  # e(q_i, q_j) / d(q_i)
-    alike, page = interchangeable(unit)
-    against = scaled(unit, (~alike).astype(np.float64)).T.tocsr()
-    against.eliminate_zeros()
+    against = unit.T.tocsr()
     places, found = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for start in range(0, nodes.size, BATCH):
         at = nodes[start : start + BATCH]
-        near, next_to = unit[at], flow[at].tocoo()
-        left_out = alike[next_to.col]
-        row, column = next_to.row[left_out], next_to.col[left_out]
-        missed = matrix(row, column, np.asarray(near[row, page[column]]).ravel() if row.size else [], next_to.shape)
-        mixed = (LAMBDA * (near @ against + missed) + (1 - LAMBDA) * next_to).tocsr()  # eq. 10
+        mixed = (LAMBDA * (unit[at] @ against) + (1 - LAMBDA) * flow[at]).tocsr()  # eq. 10
         mixed.data[np.repeat(at, np.diff(mixed.indptr)) == mixed.indices] = 0
         row, _, column, _ = top(mixed, SUGGESTED)
         places.append(row + start)
         found.append(column)
     return np.concatenate(places), np.concatenate(found)
-
-
-def interchangeable(unit: Matrix) -> tuple[npt.NDArray[np.bool_], Ints]:
-    """Queries that never matter to the first five by their clicks alone, and the one page of each.
-
-    Queries that clicked on the same single page have the same vector. Of those only the six first in order can be
-    among the first five of any query, itself aside, unless the sessions speak for them: thousands need no cosine.
-    """
-    single = np.flatnonzero(np.diff(unit.indptr) == 1)
-    page = np.full(unit.shape[0], -1)
-    page[single] = unit.indices[unit.indptr[single]]
-    order = single[np.argsort(page[single], kind="stable")]
-    place = np.arange(order.size) - np.searchsorted(page[order], page[order])
-    alike = np.zeros(unit.shape[0], bool)
-    alike[order[place > SUGGESTED]] = True
-    return alike, page
 
 
 @dataclass(frozen=True)
@@ -107,6 +87,9 @@ class Prefixes:
     @classmethod
     def of(cls, queries: pa.Array, ids: Ints, session: Ints) -> Prefixes:
         """From the searches of the test part, in order."""
+        every = np.unique(session)
+        drawn = np.isin(session, every[np.argsort(shuffled(every), kind="stable")[:TEST_SESSIONS]])
+        ids, session = ids[drawn], session[drawn]
         left, right = pairs(session)
         different = ids[left] != ids[right]
         truth = np.unique(np.stack([left[different], ids[right[different]]]), axis=1)
@@ -136,11 +119,9 @@ class Suggestion(Task, register=True):
         trained, prefixes = learned(original, setup.seed)
         setup.say(f"suggestion: {prefixes.last.size:,} prefixes of test sessions, by the original")
         ours = suggested(trained, prefixes)
-        if release.log is original.log:  # the log as its own release learns from the same part
-            theirs = ours
-        else:
-            setup.say("suggestion: the same prefixes, by the release")
-            theirs = suggested(released(release), prefixes)
+        setup.say("suggestion: the same prefixes, by the release")
+        split = same_users(release.log, original.log)
+        theirs = suggested(learned(release, setup.seed)[0] if split else released(release), prefixes)
         return {metric: {"original": ours[metric], "release": theirs[metric]} for metric in ours}
 
 
@@ -213,13 +194,13 @@ def suggested(graph: Graph, prefixes: Prefixes) -> dict[str, float]:
     truth = np.bincount(prefixes.prefix, minlength=prefixes.last.size)
     answered = np.isin(ask, known[place])
     return {
-        "Precision@5": mean(hits[answered] / SUGGESTED),  # eq. 11
-        "Recall@5": mean((hits / np.maximum(truth, 1))[answered]),
-        "Precision@5, every prefix": mean(hits / SUGGESTED),
-        "Recall@5, every prefix": mean(hits / np.maximum(truth, 1)),
-        "sessions evaluated": _distinct(prefixes.session[answered]),
+        "precision@5": mean(hits[answered] / SUGGESTED),  # eq. 11
+        "recall@5": mean((hits / np.maximum(truth, 1))[answered]),
+        "every_prefix.precision@5": mean(hits / SUGGESTED),
+        "every_prefix.recall@5": mean(hits / np.maximum(truth, 1)),
+        "sessions_evaluated": _distinct(prefixes.session[answered]),
         "sessions": _distinct(prefixes.session),
-        "prefixes evaluated": int(answered.sum()),
+        "prefixes_evaluated": int(answered.sum()),
         "prefixes": int(prefixes.last.size),
     }
 
