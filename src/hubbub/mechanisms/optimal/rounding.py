@@ -62,5 +62,6 @@ def give_back(problem: Problem, x: Integers, limit: Limit) -> Integers:
         for k in broken.tolist():
             held = by_user.indices[by_user.indptr[k] : by_user.indptr[k + 1]]
             shown = held[x[held] > 0]
-            x[shown[np.argmax(problem.hardest[shown])]] -= 1
+            if shown.size:  # another user of this pass may have given her last row back
+                x[shown[np.argmax(problem.hardest[shown])]] -= 1
     return x

@@ -1,10 +1,11 @@
 """Synthetic users from two noisy histograms: the paper's three goals, with what is released in place of the log.
 
-Privacy is paid for by then, so no user's constraint is left to keep. What limits the log is the number of clicks that
-the noisy activity allows, C. Each goal is solved exactly: no larger, more diverse or more faithful log has C rows.
+Privacy is paid for by then, so no user's constraint is left to keep. What limits the log is what was released: h_j, the
+noisy number of users of pair j, H in all, and C, the clicks that the noisy activity allows. Each goal is solved
+exactly: no log within these limits is larger, more diverse or more faithful.
 
-    size       |O| = C rows, each pair in proportion to its noisy count
-    frequent   |O| = O rows (at most C), in proportion: largest remainders minimise Σ |x_j/|O| − h_j/H|
+    size       |O| = min(H, C) rows: h_j of each pair, or in proportion if C is less than H
+    frequent   |O| = O rows, at most min(H, C), in proportion: largest remainders minimise Σ |x_j/|O| − h_j/H|
     diverse    one row of each pair (of the most frequent C, if there are more)
 """
 
@@ -55,13 +56,14 @@ def solve_released(goal: str, weights: Integers, clicks: int, size: int | None) 
         x = np.zeros(weights.size, np.int64)
         x[np.argsort(-weights, kind="stable")[:clicks]] = 1
         return x, Certificate(goal, int(x.sum()), min(weights.size, clicks), int(x.sum()), int(x.sum()), 0)
-    rows = clicks if size is None else min(size, clicks)
+    most = min(int(weights.sum()), clicks)
+    rows = most if size is None else min(size, most)
     x = apportion(weights, rows)
     pairs = int((x > 0).sum())
     if goal == "size":
-        return x, Certificate(goal, rows, clicks, rows, pairs, 0)
+        return x, Certificate(goal, rows, most, rows, pairs, 0)
     worth = 1 - float(np.abs(x / rows - weights / weights.sum()).sum()) / 2
-    note = "" if size is None or rows == size else f"the noisy activity allows {rows} of the {size} rows asked for"
+    note = "" if size is None or rows == size else f"the noisy histograms allow {rows} of the {size} rows asked for"
     return x, Certificate(goal, worth, worth, rows, pairs, 0, note)
 
 

@@ -14,8 +14,8 @@ PUBLISHED_CAVEATS = (
 STRICT_CAVEATS = (
     "The users of the log are synthetic: which pairs one user clicked together is not in it, and no statement about "
     "one of them is supported.",
-    "Pairs that few users hold are missing; what was clicked of them is given to the others, so the head is too large.",
-    "Times and ranks are empty, and how often a user repeats a click is modelled, not measured.",
+    "Pairs that few users hold are missing, and of each user only the first pairs were counted: the head is too large.",
+    "Times and ranks are empty, and how often one user repeats a click is not in it.",
 )
 
 
