@@ -1,7 +1,8 @@
 """Phrases of queries by mutual information, and which phrase stands in for which, by log-likelihood ratio.
 
 After Jones, Rey, Madani and Greiner, "Generating query substitutions" (2006), in the way Götz et al. describe it: a
-phrase pair counts how often a query with the first phrase was followed by one with the second.
+phrase pair counts how often a query with the first phrase was followed by one with the second. As in Jones et al. the
+first is gone and the second is new: what both queries have was not rephrased.
 """
 
 from __future__ import annotations
@@ -109,12 +110,13 @@ def _part(seen: Floats, row: Floats, column: Floats, all: float) -> Floats:
 def phrase_pairs(phrases: Matrix, first: Ints, second: Ints, n: Floats, wanted: Ints) -> Matrix:
     """Log-likelihood ratios of phrase pairs; `phrases` is queries × phrases, the pairs of queries occur n times."""
     left, right = phrases[first], phrases[second]
+    kept = left.multiply(right).tocsr()
+    left, right = (left - kept).tocsr(), (right - kept).tocsr()
     often = scaled(left, n).T.tocsr()
     before, after = (np.asarray(scaled(side, n).sum(axis=0), np.float64).ravel() for side in (left, right))
     chosen = np.zeros(phrases.shape[1])
     chosen[wanted] = 1
     together = (scaled(often, chosen) @ right).tocsr()
-    together.setdiag(0)
     together.eliminate_zeros()
     return log_likelihood(together, before, after, float(n.sum()))
 
