@@ -53,16 +53,20 @@ def profile(log: SearchLog, bits: Mapping[str, int]) -> dict[str, Integers]:
     require_times(log)
     engine = log.engine
     week = f'(("time" + {MONDAY}) % {WEEK} + {WEEK}) % {WEEK}'
-    mine = 'OVER (PARTITION BY uid ORDER BY "time"'
-    engine.save(
+    mine = 'OVER (PARTITION BY uid ORDER BY "time")'
+    engine.save(  # `first` is the place of a search that starts a session, else 0: searches of one second share a place
         "profiled",
-        f"SELECT uid, clicks, hour, CAST(sum(starts) {mine}, starts DESC ROWS BETWEEN UNBOUNDED PRECEDING AND "
-        f'CURRENT ROW) AS BIGINT) AS session FROM (SELECT uid, "time", least(clicks, 3) AS clicks, '
-        f"CAST(floor(({week}) / {HOUR}) AS BIGINT) AS hour, "
-        f'CASE WHEN "time" - lag("time") {mine}) <= {GAP} THEN 0 ELSE 1 END AS starts FROM (SELECT uid, "time", query, '
-        f'count(url) AS clicks FROM log WHERE "time" IS NOT NULL GROUP BY uid, "time", query) AS searches) AS cut',
+        f"SELECT uid, clicks, CAST(floor(({week}) / {HOUR}) AS BIGINT) AS hour, "
+        f'CASE WHEN "time" - before <= {GAP} THEN 0 ELSE place END AS first FROM (SELECT uid, "time", '
+        f'least(clicks, 3) AS clicks, lag("time") {mine} AS before, rank() {mine} AS place FROM (SELECT uid, '
+        '"time", query, count(url) AS clicks FROM log WHERE "time" IS NOT NULL GROUP BY uid, "time", query) AS s) AS t',
     )
-    lengths = "(SELECT uid, least(count(*), 20) - 1 AS length FROM profiled GROUP BY uid, session) AS sessions"
+    engine.save("profiled_users", "SELECT uid, count(*) AS n FROM profiled GROUP BY uid")
+    lengths = (
+        "(SELECT uid, least(coalesce(following, n + 1) - first, 20) - 1 AS length FROM (SELECT p.uid AS uid, p.first "
+        "AS first, lead(p.first) OVER (PARTITION BY p.uid ORDER BY p.first) AS following, u.n AS n FROM profiled AS p "
+        "JOIN profiled_users AS u ON p.uid = u.uid WHERE p.first > 0) AS starts) AS sessions"
+    )
     tables = {"length": lengths, "clicks": "profiled", "hour": "profiled"}
     found = {}
     for name, shape in SHAPES.items():
@@ -71,7 +75,8 @@ def profile(log: SearchLog, bits: Mapping[str, int]) -> dict[str, Integers]:
         sums = np.zeros(shape.bins, np.int64)
         sums[rows.column("bin").to_numpy()] = rows.column("y").to_numpy()
         found[name] = checked(sums)
-    engine.drop("profiled")
+    for table in ("profiled", "profiled_users"):
+        engine.drop(table)
     return found
 
 
@@ -79,9 +84,8 @@ def _activity() -> str:
     """Users by number of searches."""
     bins = " ".join(f"WHEN n <= {1 << b} THEN {b}" for b in range(BUSIEST))
     last = f"WHEN n < {1 << BUSIEST} THEN {BUSIEST} ELSE {BUSIEST + 1}"
-    users = "SELECT uid, count(*) AS n FROM profiled GROUP BY uid"
     return (
-        f"SELECT bin, count(*) AS y FROM (SELECT CASE {bins} {last} END AS bin FROM ({users}) AS users) AS binned "
+        f"SELECT bin, count(*) AS y FROM (SELECT CASE {bins} {last} END AS bin FROM profiled_users) AS binned "
         "GROUP BY bin"
     )
 

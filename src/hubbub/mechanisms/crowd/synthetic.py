@@ -52,10 +52,10 @@ def _blocks(public: Public, rng: np.random.Generator) -> Iterator[pa.RecordBatch
     sizes = activity(public, rng)
     lengths = shares(public, "session length")
     mean = float(lengths @ np.array([*range(1, 20), (20 + LONGEST) / 2]))
-    tree = Tree(public, goes_on=1 - 1 / mean)
+    tree = Tree(public, mean)
     clicks = Clicks(public, tree, shares(public, "clicks per search"))
     sessions = sizes.sum() / mean + sizes.size * (1 - 1 / mean)
-    new = (tree.users.sum() * sessions / max(1, sizes.sum()) - sizes.size) / max(1.0, sessions - sizes.size)
+    new = (tree.users.sum() / tree.visits - sizes.size) / max(1.0, sessions - sizes.size)
     clock = Clock(public)
     start = 0
     while start < sizes.size:
@@ -112,21 +112,26 @@ def _searched(
     rng: np.random.Generator, tree: Tree, clicks: Clicks, length: Integers, owner: Integers, new: float
 ) -> tuple[Integers, Integers]:
     """Queries and clicks of all searches. A user's first session is new, a later one with this chance; else it repeats
-    one of her new ones, query by query, and where that was shorter its last query.
+    one of her new ones, query by query, and where that was shorter its last query. Clicks are drawn once for each query
+    of a new session.
     """
     fresh = np.append(True, owner[1:] != owner[:-1]) | (rng.random(length.size) < new)
     walked = length[fresh]
     query = tree.walk(rng, walked)
-    clicked = clicks.draw(rng, query)
+    begins = np.cumsum(walked) - walked
+    moved = np.append(True, query[1:] != query[:-1])
+    moved[begins] = True
+    clicked = clicks.draw(rng, query[moved])[np.cumsum(moved) - 1]
     own = np.bincount(owner[fresh], minlength=int(owner[-1]) + 1)
     first = np.cumsum(own) - own
     source = first[owner] + (rng.random(length.size) * own[owner]).astype(np.int64)
     source[fresh] = np.arange(walked.size)
-    begins = np.cumsum(walked) - walked
     session = np.repeat(np.arange(length.size), length)
     place = np.arange(session.size) - np.repeat(np.cumsum(length) - length, length)
     at = begins[source[session]] + np.minimum(place, walked[source[session]] - 1)
-    return query[at], clicked[at]
+    clicked = clicked[at]
+    clicked[~(fresh[session] & moved[at]) & (rng.random(at.size) >= clicks.again)] = NO_CLICK
+    return query[at], clicked
 
 
 def _log_uniform(rng: np.random.Generator, low: Integers, high: Integers) -> Integers:
@@ -161,9 +166,18 @@ class Clock:
         gaps[begins] = 0
         passed = np.cumsum(gaps)
         passed -= np.repeat(passed[begins], length)
-        start = np.minimum(start, self.after - 1 - passed[begins + length - 1])  # the period ends, and so does she
-        time: Integers = np.repeat(np.maximum(start, self.start), length) + passed
-        return np.minimum(time, self.after - 1)
+        time: Integers = np.repeat(self._apart(start, passed[begins + length - 1], owner), length) + passed
+        return time
+
+    def _apart(self, start: Integers, lasts: Integers, owner: Integers) -> Integers:
+        """Sessions of one user moved until none falls into another, inside the period as far as they fit."""
+        after = np.cumsum(lasts + GAP + 1)  # with all of a user's sessions back to back, when each is over
+        before = after - (lasts + GAP + 1)
+        users = np.append(np.flatnonzero(owner[1:] != owner[:-1]), owner.size - 1)  # her last session
+        wide = owner * int(after[-1] + self.after - self.start + 1)  # no user reaches the next one's times
+        earliest = np.maximum.accumulate(start - before + wide) - wide + before
+        latest = self.after + GAP - np.repeat(after[users], np.diff(np.append(-1, users))) + before
+        return np.maximum(np.minimum(earliest, latest), self.start)
 
 
 def _rows(

@@ -2,8 +2,10 @@
 
 Released queries, transitions and longer sequences are one tree: a sequence hangs on the sequence without its last
 query. A walk goes down to one of the children of where it is, by their released counts, or else forgets the first
-query of where it is and tries again; at the root it starts anew with any released query. So a pair follows only if it
-was released or if a new start made it, and three queries come back together only if the sessions table has them.
+query of where it is and tries again; where only one query is left to forget, she searches that query once more. So two
+different queries follow each other only if that transition was released, and three only if each step was. What users
+asked next and was not released cannot be known; starting anywhere instead would make up ten times as many
+transitions as there are.
 
 Nothing here has ever seen a log: `Public` is all there is.
 """
@@ -26,6 +28,8 @@ Floats = npt.NDArray[np.float64]
 CLICKS = 3
 """Clicks of one search at most; the last bin of the histogram counts as this many."""
 NO_CLICK = np.iinfo(np.int64).max
+MOST_STEPS = 0.9
+"""Released transitions for each user of a released query, at most: walks end."""
 LEAST_START = 0.1
 """Of its count, what a query keeps as a start however many transitions lead to it."""
 
@@ -73,11 +77,11 @@ class Choices:
 class Tree:
     """Released sequences of every length; node 0 is the root, the queries come next, most frequent first."""
 
-    def __init__(self, public: Public, goes_on: float) -> None:
-        """`goes_on` is the share of searches that are not the last of their session."""
+    def __init__(self, public: Public, length: float) -> None:
+        """`length` is the mean number of searches in a session."""
         queries, self.users = _sorted(public.queries, ["query"])
         self.names = queries.column("query").combine_chunks()
-        self.rarest = float(self.users.min(initial=1.0))
+        self.rarest = float(self.users.min())
         keys: list[tuple[str, ...]] = [(q,) for q in self.names.to_pylist()]
         weights = [self.users]
         for table, columns in ((public.transitions, ["query", "next_query"]), (public.sessions, ["queries"])):
@@ -96,8 +100,11 @@ class Tree:
         into = np.bincount(self.last[pairs], weight[pairs - 1], minlength=self.users.size)
         starts = np.maximum(self.users - into, LEAST_START * self.users)
         self.children = Choices(parent, np.concatenate([starts, *weights[1:]]), len(ids))
-        # Of those who go on from a sequence, as many go to a released one as users did; the rest starts elsewhere.
-        share = self.children.totals()[1:] / np.maximum(weight * goes_on, 1e-9)
+        steps = min(MOST_STEPS, float(weight[pairs - 1].sum() / self.users.sum()))
+        self.visits = 1 / (1 - steps)
+        """Different queries of a walk, if as many go from one to another as users did."""
+        # A walk goes on (length - 1) times, so this often from each of them; then it goes to a child as users did.
+        share = self.children.totals()[1:] / np.maximum(weight * (length - 1) / self.visits, 1e-9)
         self.share = np.minimum(1.0, np.append(1.0, share))
 
     def walk(self, rng: np.random.Generator, length: Integers) -> Integers:
@@ -117,8 +124,8 @@ class Tree:
             goes = rng.random(waiting.size) < self.share[node[waiting]]
             down, back = waiting[goes], waiting[~goes]
             node[down] = 1 + self.children.draw(rng, node[down])
-            node[back] = self.shorter[node[back]]
-            waiting = back
+            waiting = back[self.shorter[node[back]] > 0]  # the others stay: the same query again
+            node[waiting] = self.shorter[node[waiting]]
         return node
 
 
@@ -138,9 +145,13 @@ class Clicks:
         self.several = np.cumsum(some)[:-1]
         mean = float(some @ np.arange(1, CLICKS + 1))
         self.clicked = np.minimum(1.0, self.of_query.totals() / tree.users / mean)
+        """Of the users of a query, how many clicked."""
+        usual = float(self.clicked @ tree.users / tree.users.sum())
+        self.again = min(1.0, float(1 - shares[0]) / usual) if usual > 0 else 0.0
+        """Of the times that one who clicked searches the same once more, how often she clicks again."""
 
     def draw(self, rng: np.random.Generator, query: Integers) -> Integers:
-        """The clicks of each search, at most three, by rank; NO_CLICK where there is none."""
+        """The clicks of one user for each query, at most three, by rank; NO_CLICK where there is none."""
         found = np.full((query.size, CLICKS), NO_CLICK)
         clicked = np.flatnonzero(rng.random(query.size) < self.clicked[query])
         many = np.searchsorted(self.several, rng.random(clicked.size), side="right")
