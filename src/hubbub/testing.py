@@ -107,6 +107,8 @@ def check_mechanism(mechanism: Mechanism) -> None:
         tables=mechanism.tables,
         serp=mechanism.serp,
         pool=mechanism.pool,
+        public_list=mechanism.public_list,
+        previous=mechanism.previous,
     )
     assert rebuilt.steps() == mechanism.steps(), "its own parameters do not rebuild it"
     subject = Subject.of(mechanism)

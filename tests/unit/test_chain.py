@@ -14,10 +14,9 @@ from hubbub.mechanisms import build
 from hubbub.mechanisms.base import Released
 from hubbub.mechanisms.crowd import stages
 from hubbub.mechanisms.crowd.chain import at_most, missing
-from hubbub.noise import SeededNoise
-from hubbub.noise.source import Integers
+from hubbub.noise import Exits, SeededNoise
 from hubbub.release import named_rows
-from hubbub.steps.chosen import joins
+from hubbub.steps.chosen import joinable, joins
 from hubbub.steps.sessions import SEPARATOR
 
 BUDGET = {"epsilon": 4, "delta": "1e-4"}
@@ -90,11 +89,9 @@ def test_counts_of_later_tables_are_consistent() -> None:
 class Passing(NoNoise):
     """Zeros, except that the last three absent keys of every domain pass."""
 
-    def absent(
-        self, step: str, count: int, multiples: Any, variance: int, thresholds: Any, drops: Any
-    ) -> tuple[Integers, Integers, Integers]:
+    def absent(self, step: str, count: int, multiples: Any, variance: int, thresholds: Any, drops: Any) -> Exits:
         n = min(3, count)
-        return np.arange(count - n, count), np.full(n, len(thresholds) - 1), np.full(n, thresholds[-1])
+        return Exits(np.arange(count - n, count), np.full(n, len(thresholds) - 1), np.full(n, thresholds[-1]))
 
 
 def test_absent_keys_of_a_closed_domain_are_released_under_their_own_names() -> None:
@@ -112,13 +109,21 @@ def test_ranks_among_the_missing(present: list[int]) -> None:
 
 
 def test_joins_are_all_overlaps_and_know_their_parents() -> None:
-    heads = [("a", "b"), ("b", "c"), ("b", "a"), ("c", "c2")]
+    heads: list[tuple[str, ...]] = [("a", "b"), ("b", "c"), ("b", "a"), ("c", "c2")]
     texts, parents = joins(heads)
     expected = {
         SEPARATOR.join((*x, y[-1])): (i, j) for i, x in enumerate(heads) for j, y in enumerate(heads) if x[1:] == y[:-1]
     }
     assert dict(zip(texts, map(tuple, parents.tolist()), strict=True)) == expected
     assert joins([])[1].shape == (0, 2)
+
+
+def test_only_so_many_joins_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    heads: list[tuple[str, ...]] = [("a", "b"), ("b", "a"), ("b", "c"), ("c", "c"), ("c", "a")]
+    for most in range(12):
+        monkeypatch.setattr("hubbub.steps.chosen.MOST_JOINS", most)
+        n = joinable(heads)
+        assert len(joins(heads[:n])[0]) <= most and (n == len(heads) or len(joins(heads[: n + 1])[0]) > most)
 
 
 def test_a_child_is_cut_to_its_parent_where_both_have_counts() -> None:

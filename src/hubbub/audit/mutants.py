@@ -35,6 +35,8 @@ class Mutant:
 
     name: str
     make: Callable[[Mechanism], Subject]
+    needs: str = ""
+    """The table it breaks, where only some subjects have it."""
 
 
 class _Noise:
@@ -185,6 +187,8 @@ def _like(mechanism: Mechanism, settings: Mapping[str, object]) -> Mechanism:
         tables=mechanism.tables,
         serp=mechanism.serp,
         pool=mechanism.pool,
+        public_list=mechanism.public_list,
+        previous=mechanism.previous,
         **settings,
     )
 
@@ -347,6 +351,8 @@ GAUSSIAN = (
     Mutant("threshold one lower", _with_selection(_lower(-1))),
     Mutant("bound not enforced", _without_bound),
 )
+from hubbub.audit.mutants_chain import CHAIN  # noqa: E402
+from hubbub.audit.mutants_log import LOG  # noqa: E402
 from hubbub.audit.mutants_optimal import OPTIMAL  # noqa: E402
 from hubbub.audit.mutants_safelog import SAFELOG  # noqa: E402
 from hubbub.audit.mutants_sessions import SESSIONS  # noqa: E402
@@ -354,7 +360,7 @@ from hubbub.audit.mutants_zealous import ZEALOUS  # noqa: E402  (made of the mut
 
 MUTANTS = {
     "adaptive": SELECTION,
-    "crowd": POOLS,
+    "crowd": (*POOLS, *CHAIN, *LOG),
     "gaussian": GAUSSIAN,
     "geometric": COINS,
     "korolova": COUNTS,

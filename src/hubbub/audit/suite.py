@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow as pa
 
-from hubbub.audit import closed, closed_pairs, drawn, pooled
+from hubbub.audit import chain, closed, closed_pairs, drawn, logs, pooled
+from hubbub.audit.chain import is_chain
 from hubbub.audit.composed import composed
 from hubbub.audit.counts import noise_source, row_order, sensitivity
 from hubbub.audit.exact import divergence, threshold_law
@@ -23,6 +24,8 @@ from hubbub.mechanisms import Mechanism, build, mechanisms
 from hubbub.mechanisms.optimal.histograms import Histograms
 
 QUICK_RUNS, RUNS = 40_000, 400_000
+QUICK_COPIES, COPIES = 150, 600
+CHAIN = ["queries", "clicks", "transitions"]
 EQUATION_3 = "indistinguishability"
 
 LISTED = UrlList(
@@ -38,6 +41,9 @@ SUBJECTS: dict[str, Callable[[], list[Mechanism]]] = {
         build("crowd", {"epsilon": "1/2", "delta": "0.05", "D": 1, "rounds": 4}, tables=["queries"]),
         build("crowd", {"epsilon": 1, "delta": "0.02", "D": 4, "rounds": 4}, tables=["queries"]),
         build("crowd", {"epsilon": 2, "delta": "0.02", "D": 3, "rounds": 1}, tables=["queries"]),
+        build("crowd", {"epsilon": 1, "delta": "0.02", "D": 3, "D_c": 4, "D_t": 4, "F": 10**9}, tables=CHAIN),
+        build("crowd", {"epsilon": 1, "delta": "0.05", "D": 3, "D_c": 2, "D_t": 4, "D_s": 2}),
+        build("crowd", {"epsilon": 8, "delta": "0.05", "D": 3, "D_c": 3}, tables=["queries", "log"]),
     ],
     "gaussian": lambda: [
         build("gaussian", {"epsilon": 3, "delta": "0.02", "d": 1, "grid": 0}),
@@ -99,7 +105,12 @@ def contract(subject: Subject) -> Iterator[Row]:
     if is_pooled(subject.mechanism):
         yield from pooled.presence(subject)
         yield from pooled.fixed_pools(subject)
-        on_pools: tuple[Tester, ...] = (pooled.user_share, pooled.draws, pooled.transcript)
+        on_pools: tuple[Tester, ...] = (pooled.user_share, pooled.transcript)
+        if is_chain(subject.mechanism):
+            yield from chain.later_shares(subject)
+            yield from chain.draws(subject)
+        else:
+            on_pools = (*on_pools, pooled.draws)
         for test in on_pools:
             for pair in pooled.pairs(subject):
                 yield from test(subject, pair)
@@ -112,6 +123,9 @@ def contract(subject: Subject) -> Iterator[Row]:
 
 def tests(subject: Subject, runs: int) -> Iterator[Row]:
     """Every test of one subject, the cheap ones first."""
+    if "log" in subject.mechanism.tables and subject.mechanism.name == "crowd":
+        yield from logs.tests(subject)
+        return
     if (subject.mechanism.name, subject.mechanism.variant) == ("optimal", "published"):
         yield from drawn.tests(subject)
         return
@@ -124,6 +138,8 @@ def tests(subject: Subject, runs: int) -> Iterator[Row]:
         for pair in pooled.pairs(subject):
             if len({q for _, _, q, _ in pair.larger}) <= 6:
                 yield from sampled_pools(runs)(subject, pair)
+        if is_chain(subject.mechanism):
+            yield from chain.seen_pairs(QUICK_COPIES if runs == QUICK_RUNS else COPIES)(subject)
         return
     yield from threshold_law(subject)
     yield from contract(subject)
@@ -154,7 +170,8 @@ def mutants(mechanism: str | None = None, *, say: Callable[[str], None] = lambda
         subjects = SUBJECTS[name]()
         for mutant in MUTANTS[name]:
             say(f"{name}: {mutant.name}")
-            caught = next(_caught(mutant.make, subjects), "")
+            broken = [m for m in subjects if mutant.needs in ("", *m.tables)]
+            caught = next(_caught(mutant.make, broken), "")
             found.append({"mutant": mutant.name, "of": name, "verdict": "caught" if caught else "missed", "by": caught})
     return found
 

@@ -7,6 +7,7 @@ of sequences are joined by `SEPARATOR`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -128,6 +129,23 @@ def sequences(length: int) -> Keys:
 def sequence_codes(length: int, keys: str) -> str:
     """For each sequence, its place in the domain."""
     return f"SELECT k.kid AS kid, j.place AS a FROM {keys} AS k JOIN joined_{length} AS j ON k.queries = j.queries"
+
+
+MOST_JOINS = 1_000_000
+
+
+def joinable(heads: list[tuple[str, ...]]) -> int:
+    """How many of these, from the first, have at most `MOST_JOINS` joins among themselves."""
+    begins: Counter[tuple[str, ...]] = Counter()
+    ends: Counter[tuple[str, ...]] = Counter()
+    total = 0
+    for i, head in enumerate(heads):
+        total += begins[head[1:]] + ends[head[:-1]] + (head[1:] == head[:-1])
+        if total > MOST_JOINS:
+            return i
+        begins[head[:-1]] += 1
+        ends[head[1:]] += 1
+    return len(heads)
 
 
 def joins(heads: list[tuple[str, ...]]) -> tuple[list[str], Integers]:

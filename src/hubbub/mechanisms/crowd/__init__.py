@@ -48,7 +48,7 @@ FALSE_KEYS = Parameter(
     1,
     low=0,
     open_low=True,
-    high=1000,
+    high=10**9,
 )
 
 

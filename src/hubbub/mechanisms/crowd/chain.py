@@ -122,6 +122,7 @@ class Chain:
     """Where the text of a released table's keys stands, by table."""
     texts: dict[str, pa.Table] = field(default_factory=dict)
     """Released keys of a stage, by place."""
+    click_keys: Keys = chosen.CHOSEN_CLICKS
 
     def choose(self, pools: Holdings, found: Selected) -> None:
         """From here on these keys are public."""
@@ -150,7 +151,7 @@ class Chain:
 
     def clicks(self, stage: Stage, queries: Released, noise: NoiseSource) -> Released:
         """Clicks on released queries."""
-        pools = self._pools(chosen.CHOSEN_CLICKS, stage)
+        pools = self._pools(self.click_keys, stage)
         found = select(pools, stage.rounds, noise, stage.name)
         released = count(pools, stage, found, noise)
         (query,) = self._numbers(chosen.click_parents(pools.keys), pools.size, ("a",))
@@ -194,7 +195,10 @@ class Chain:
         else:
             texts = self.texts[f"sequences_{length - 1}"]
             heads = [tuple(t.split(SEPARATOR)) for t in texts.column("queries").to_pylist()]
-        joined, parents = chosen.joins(heads)
+        order = np.arange(len(heads)) if shorter.values is None else np.argsort(-shorter.values, kind="stable")
+        heads = [heads[i] for i in order]
+        joined, parents = chosen.joins(heads[: chosen.joinable(heads)])  # the most frequent, if all would be too many
+        parents = order[parents]
         table = pa.table({"queries": pa.array(joined, pa.string()), "place": np.arange(len(joined))})
         self.log.engine.register(f"joined_{length}", table)
         pools = self._pools(chosen.sequences(length), stage)

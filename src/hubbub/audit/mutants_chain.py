@@ -1,0 +1,104 @@
+"""Broken chains: each wrong in one stage after the first. On a mechanism of one stage they change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from hubbub.audit.chain import is_chain
+from hubbub.audit.mutants import Mutant, _Noise
+from hubbub.audit.protocols import Subject
+from hubbub.log import SearchLog
+from hubbub.mechanisms.base import Mechanism
+from hubbub.noise import Exits, NoiseSource
+from hubbub.noise.source import Integers
+from hubbub.steps.keys import CLICKS
+
+
+class _NoAbsent(_Noise):
+    """Keys of nobody never pass."""
+
+    def absent(self, *_: Any) -> Exits:
+        none = np.zeros(0, np.int64)
+        return Exits(none, none, none)
+
+
+class _OneFewer(_Noise):
+    """One key of the domain has no noise."""
+
+    def absent(
+        self,
+        step: str,
+        count: int,
+        multiples: Sequence[int],
+        variance: int,
+        thresholds: Sequence[int],
+        drops: Sequence[int],
+    ) -> Exits:
+        return self.source.absent(step, max(0, count - 1), multiples, variance, thresholds, drops)
+
+
+class _OtherThreshold(_Noise):
+    """Keys of nobody are held against another level than keys of somebody."""
+
+    def absent(
+        self,
+        step: str,
+        count: int,
+        multiples: Sequence[int],
+        variance: int,
+        thresholds: Sequence[int],
+        drops: Sequence[int],
+    ) -> Exits:
+        return self.source.absent(step, count, multiples, variance, [t + 1 for t in thresholds], drops)
+
+
+class _SureTotal(_Noise):
+    """The kept total of a later table is exact."""
+
+    def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
+        if step == "clicks kept total":
+            return np.zeros(size, np.int64)
+        return self.source.gaussian(step, variance, size)
+
+
+class _FreeRound(_Noise):
+    """A later selection looks once more than it pays for."""
+
+    def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
+        if step == "transitions round 1":
+            self.source.gaussian(step, variance, size)
+        return self.source.gaussian(step, variance, size)
+
+
+def _noise(wrap: Callable[[NoiseSource], NoiseSource]) -> Callable[[Mechanism], Subject]:
+    def make(mechanism: Mechanism) -> Subject:
+        subject = Subject.of(mechanism)
+        if not is_chain(mechanism):
+            return subject
+        return replace(subject, perturb=lambda counts, noise: mechanism.perturb(counts, wrap(noise)))
+
+    return make
+
+
+def _all_clicks(mechanism: Mechanism) -> Subject:
+    def measure(log: SearchLog, secret: bytes) -> dict[str, Any]:
+        measured = mechanism.measure(log, secret)
+        measured["chain"].click_keys = CLICKS
+        return measured
+
+    return replace(Subject.of(mechanism), measure=measure) if is_chain(mechanism) else Subject.of(mechanism)
+
+
+CHAIN = (
+    Mutant("a closed domain skips keys of nobody", _noise(_NoAbsent)),
+    Mutant("a key of nobody has no noise", _noise(_OneFewer)),
+    Mutant("keys of nobody tested at another level", _noise(_OtherThreshold)),
+    Mutant("clicks of unreleased queries in later pools", _all_clicks),
+    Mutant("the kept total of clicks is exact", _noise(_SureTotal)),
+    Mutant("a round of transitions without budget", _noise(_FreeRound)),
+)
