@@ -2,9 +2,9 @@
 
     python bench/safelog.py --users 100000 [--large 500000] [--small 5000] [--repeats 3] [--data FOLDER]
 
-Both pools hold queries of the made-up log itself, the most frequent first, so that they meet it as well as pools can: the
-worst case for the large one. A run is everything from the cleaned log to the written tables, without reading the pool;
-process start is not counted. The runs alternate; the best of each counts.
+Both pools hold queries of the made-up log itself, the most frequent first, so that they meet it as well as pools can:
+the worst case for the large one. A run is everything from the cleaned log to the written tables, without reading the
+pool; process start is not counted. The runs alternate; the best of each counts.
 """
 
 from __future__ import annotations

@@ -28,10 +28,10 @@ def subjects() -> list[Mechanism]:
 
     return [
         safelog({"q_f": 1, "b": 1, "K": 1}, ["queries"], POOL),
-        safelog({"q_f": 2, "b": "3/2", "K": 2}, ["queries"], POOL),
+        safelog({"q_f": 3, "c_t": 2, "b": 1, "b_t": 1, "K": 1, "K_t": 1}, ["queries", "transitions"], POOL),
         safelog({"q_f": 1, "c_f": 1, "b": 1, "b_c": 1, "K": 1}, ["queries", "clicks"], POOL, serp=PAGES),
         safelog({"q_f": 2, "c_t": 1, "b": 1, "b_t": 1, "K": 1, "K_t": 1}, ["queries", "transitions"], TWO),
-        safelog({"q_f": 3, "c_t": 2, "b": 1, "b_t": 1, "K": 1, "K_t": 1}, ["queries", "transitions"], POOL),
+        safelog({"q_f": 2, "b": "3/2", "K": 2}, ["queries"], POOL),
         safelog({"q_f": 1, "b": 1, "K": 10, "b_q": 1}, ["queries"], ONE, variant="published"),
         safelog({"q_f": 1, "b": 1, "K": 3, "b_q": 1, "p_g": "1/2", "tau": 1}, ["queries"], ONE, variant="published"),
         safelog(
