@@ -50,7 +50,8 @@ def _unshrunk(mechanism: Mechanism) -> Subject:
         counts: dict[str, Any] = mechanism.measure(log, secret)
         hours = log.engine.fetch(
             'SELECT CAST(floor(((("time" + 259200) % 604800 + 604800) % 604800) / 3600) AS BIGINT) AS bin, '
-            'count(*) AS n FROM (SELECT DISTINCT uid, "time", query FROM log) AS s WHERE "time" IS NOT NULL GROUP BY bin'
+            'count(*) AS n FROM (SELECT DISTINCT uid, "time", query FROM log WHERE "time" IS NOT NULL) AS s '
+            "GROUP BY bin"
         )
         sums = np.zeros(168, np.int64)
         sums[hours.column("bin").to_numpy()] = hours.column("n").to_numpy() << 10
