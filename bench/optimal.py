@@ -60,7 +60,6 @@ def main() -> None:
     asked = parser.parse_args()
     seconds = asked.seconds or SIZES[asked.size][3]
     problem = instance(asked.size, asked.seed)
-    say = lambda text: print(f"  {text}", flush=True)  # noqa: E731
     say(seconds_ahead(problem.counts.size, *problem.shape, seconds))
     say(f"|D| = {problem.size}, usable pairs {problem.usable(LN2).size}, before: {memory():.2f} GB")
     rows = []
@@ -79,6 +78,11 @@ def main() -> None:
     for goal, found, took in rows:
         print(f"| {goal} | {found.objective:.0f} | {found.upper_bound:.0f} | {found.gap:.1%} | {took:.1f} |")
     print(f"\nPeak memory {memory():.2f} GB.")
+
+
+def say(text: str) -> None:
+    """Progress, as it comes."""
+    print(f"  {text}", flush=True)
 
 
 def memory() -> float:

@@ -18,7 +18,7 @@ from hubbub.mechanisms.optimal.problem import TOLERANCE, Flags, Integers
 from hubbub.mechanisms.optimal.rounding import SEED, fits
 
 QUICK, SLOW = 0.1, 2.0
-"""Seconds: below the first a region may grow, at the second it is given up."""
+"""Seconds of computing below which a region may grow, and seconds after which it is given up."""
 FEW_USERS = 30
 """Pairs of more users than this reach half the log: a region does not grow through them."""
 
@@ -32,7 +32,7 @@ class Search:
         self.load = matrix @ x
         self.narrow = np.diff(matrix.indptr) <= FEW_USERS
         self.dice = np.random.default_rng(SEED)
-        self.size = 200.0
+        self.size = 400.0
         self.rounds = 0
 
     @property
@@ -52,7 +52,7 @@ class Search:
 
     def step(self, until: float) -> None:
         """One region."""
-        started = time.monotonic()
+        started, computed = time.monotonic(), time.thread_time()
         region = self._region(int(self.size))
         part = self.matrix[:, region]
         slack = self.bound - self.load + part @ self.x[region]
@@ -70,7 +70,7 @@ class Search:
         )
         if found.x is not None:
             self._accept(region, free, part, np.rint(found.x).astype(np.int64))
-        quick = time.monotonic() - started < QUICK
+        quick = time.thread_time() - computed < QUICK
         self.size = max(50.0, self.size * (1.05 if quick else 0.92))
 
     def _accept(self, region: Integers, free: Flags, part: sparse.csc_array, found: Integers) -> None:

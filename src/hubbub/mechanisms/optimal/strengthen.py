@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from hubbub.mechanisms.optimal.problem import TOLERANCE, Flags, Floats, Integers
+from hubbub.mechanisms.optimal.problem import TOLERANCE, Floats, Integers
 
 ORDERS = (1, 2, 3)
 MOST_PAIRS = 200
@@ -33,18 +33,17 @@ def whole_rows(matrix: sparse.csc_array, bound: float) -> sparse.csc_array:
 class Conflicts:
     """Which pairs cannot come out together, and the cliques of them that a fractional solution violates."""
 
-    def __init__(self, matrix: sparse.csc_array, bound: float, alone: Flags) -> None:
-        """`alone` are the pairs of which only one row can come out."""
-        by_user = matrix.tocsr()
-        one, two = _together(by_user, bound)
-        keep = alone[one] & alone[two]
-        graph = sparse.coo_array((np.ones(int(keep.sum()), np.int8), (one[keep], two[keep])), (alone.size, alone.size))
+    def __init__(self, matrix: sparse.csc_array, bound: float, top: Integers) -> None:
+        one, two = _together(matrix.tocsr(), bound)
+        graph = sparse.coo_array((np.ones(one.size, np.int8), (one, two)), (top.size, top.size))
         both = (graph + graph.T).tocsr()
+        self._top = top
         self._around = np.split(both.indices, both.indptr[1:-1])
         self._known: set[frozenset[int]] = set()
 
     def violated(self, x: Floats) -> sparse.csr_array | None:
         """One greedy clique from every pair of the solution, if its sum is above 1; None if there is none."""
+        x = x / self._top
         found: list[list[int]] = []
         near: dict[int, set[int]] = {}
 
@@ -74,7 +73,7 @@ class Conflicts:
             return None
         where = np.repeat(np.arange(len(found)), [len(c) for c in found])
         pairs = np.concatenate([np.array(c) for c in found])
-        return sparse.csr_array((np.ones(pairs.size), (where, pairs)), (len(found), x.size))
+        return sparse.csr_array((1 / self._top[pairs], (where, pairs)), (len(found), x.size))
 
 
 def _together(by_user: sparse.csr_array, bound: float) -> tuple[Integers, Integers]:

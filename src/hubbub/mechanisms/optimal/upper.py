@@ -68,7 +68,7 @@ class Upper:
         if not self.matrix.shape[1] or self.matrix.nnz > CUT:
             return
         rows, top = whole_rows(self.matrix, self.bound), self.top.astype(np.float64)
-        conflicts = Conflicts(self.matrix, self.bound, self.top == 1)
+        conflicts = Conflicts(self.matrix, self.bound, self.top)
         before = math.inf
         for _ in range(ROUNDS):
             found = relax(rows, np.ones(rows.shape[0]), top, self._left())
