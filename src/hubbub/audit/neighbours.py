@@ -61,7 +61,8 @@ def _pairs(mechanism: Mechanism, table: str, t: int) -> Iterable[Pair]:
     d = step.l0
     url = "site" if "clicks" in mechanism.tables else None
     keys = [(f"q{i}", url) for i in range(d)]
-    few = (d <= 2 and len(mechanism.steps()) == 1) or d == 1
+    alone = len(mechanism.steps()) == 1
+    few = (d <= 2 and alone) or d == 1
     base = crowd_of(t, "known", url)
 
     fresh = one_user(keys)
@@ -75,10 +76,10 @@ def _pairs(mechanism: Mechanism, table: str, t: int) -> Iterable[Pair]:
     over = sum((crowd_of(t + 1, q, u) for q, u in keys), ())
     yield Pair("every key above the threshold", over, over + fresh, few)
     two = crowd_of(t + 1, "first", url) + crowd_of(t + 1, "second", url)
-    yield Pair("one of two known keys", two, two + one_user([("first", url)]), len(mechanism.steps()) == 1)
+    yield Pair("one of two known keys", two, two + one_user([("first", url)]), alone)
     choices = [(f"{i}", url) for i in range(d + 1)]
     torn = tuple((f"torn{i}", 10 + at, q, u) for i in range(t + 1) for at, (q, u) in enumerate(choices))
-    yield Pair("a majority of one, where users hold too many keys", torn, torn + one_user(choices[-1:]), d == 1 and few)
+    yield Pair("a majority of one, where users hold too many keys", torn, torn + one_user(choices[-1:]), d == 1 and alone)
     yield Pair("a key repeated a thousand times", base, base + one_user([("known", url)], 1000), False)
     yield Pair("a new key repeated a thousand times", base, base + one_user([("new", url)], 1000), False)
     many = [(f"many{i}", url) for i in range(d + 5)]
