@@ -20,6 +20,7 @@ from hubbub.cli.inspect import inspect
 from hubbub.cli.ledger import ledger
 from hubbub.cli.pool import pool
 from hubbub.cli.release import release
+from hubbub.cli.reproduce import reproduce
 from hubbub.cli.synth import synth
 
 app = typer.Typer(
@@ -41,6 +42,7 @@ app.command()(card)
 app.add_typer(ledger, name="ledger")
 app.add_typer(pool, name="pool")
 app.command()(audit)
+app.command()(reproduce)
 
 
 @app.callback(invoke_without_command=True)

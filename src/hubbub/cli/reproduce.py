@@ -1,0 +1,102 @@
+"""`hubbub reproduce`: the papers' numbers, expected and computed."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hubbub.cli.shared import Json, Quiet, Terminal, Verbose, command
+from hubbub.errors import CheckFailed
+
+if TYPE_CHECKING:
+    from hubbub.reproduce import Row
+    from hubbub.reproduce.rows import Verdict
+
+VERDICTS: tuple[Verdict, ...] = ("match", "differs", "impossible")
+
+
+@command
+def reproduce(
+    id: Annotated[
+        str | None, typer.Argument(help="A row, or all that begin so: gotz, gotz/table-1, …", metavar="ID")
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Compute the papers' numbers again: as printed, computed, and whether they hold.
+
+    --verbose says why of every row, not only of those that do not match.
+
+    Example: hubbub reproduce gotz/table-1
+    """
+    from hubbub.reproduce import PAPERS
+    from hubbub.reproduce import reproduce as compute
+
+    terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
+    rows = compute(id)
+    terminal.document({"rows": [row.record() for row in rows]})
+    if not json:
+        width = min(120, max(40, shutil.get_terminal_size().columns))
+        if id is not None and len(rows) == 1:
+            _details(rows[0], terminal, width)
+        else:
+            _wrapped("verdict, id, expected → computed; why, where they do not match", "", terminal, width)
+            terminal.say()
+            for key, of_paper in groupby(rows, key=lambda row: row.id.partition("/")[0]):
+                _table(PAPERS[key].title, list(of_paper), terminal, width)
+            many = Counter(row.verdict for row in rows)
+            terminal.say(f"{len(rows)} rows: " + ", ".join(f"{many[v]} {v}" for v in VERDICTS) + ".")
+    wrong = [f"{row.id}: {', '.join(row.wrong)}" for row in rows if row.wrong]
+    if wrong:
+        raise CheckFailed("Computed numbers are not those of our own study:\n  " + "\n  ".join(wrong))
+
+
+def _table(title: str, rows: Sequence[Row], terminal: Terminal, width: int) -> None:
+    """A paper: its parts, a line a row, and beneath it why it does not match."""
+    from hubbub.reproduce.rows import shown
+
+    _wrapped(title, "", terminal, width)
+    terminal.say("=" * min(len(title), width))
+    for part, same in groupby(rows, key=lambda row: row.part):
+        together = list(same)
+        longest = max(len(row.id) for row in together)
+        terminal.say()
+        _wrapped(part, "  ", terminal, width)
+        for row in together:
+            numbers = f"{row.printed} → {shown(row.computed)}"
+            line = f"    {row.verdict:<10}  {row.id:<{longest}}  {numbers}"
+            if len(line) > width:
+                terminal.say(f"    {row.verdict:<10}  {row.id}")
+                _wrapped(numbers, " " * 16, terminal, width)
+            else:
+                terminal.say(line)
+            if row.verdict != "match" or terminal.verbose:
+                _wrapped(row.why, " " * 16, terminal, width)
+    terminal.say()
+
+
+def _details(row: Row, terminal: Terminal, width: int) -> None:
+    """One row, with all its digits."""
+    for name, text in (
+        ("id", row.id),
+        ("paper", row.paper),
+        ("where", row.part),
+        ("expected", row.printed),
+        ("computed", repr(row.computed)),
+        ("verdict", row.verdict),
+        ("why", row.why),
+    ):
+        _wrapped(f"{name + ':':<10}{text}", "", terminal, width, " " * 10)
+
+
+def _wrapped(text: str, indent: str, terminal: Terminal, width: int, more: str | None = None) -> None:
+    later = indent if more is None else more
+    for line in textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=later, break_long_words=False):
+        terminal.say(line)
