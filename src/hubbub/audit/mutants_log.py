@@ -109,7 +109,8 @@ def _unreleased(mechanism: Mechanism) -> Subject:
 
     def all_queries(chain: Any, released: Mapping[str, Released], noisy: Mapping[str, Integers]) -> Public:
         seen = chain.log.engine.fetch("SELECT query, count(DISTINCT uid) AS users FROM log GROUP BY query")
-        return replace(public(chain, released, noisy), queries=seen)
+        made: Public = public(chain, released, noisy)
+        return replace(made, queries=seen)
 
     broken._public = all_queries
     return replace(Subject.of(mechanism), perturb=broken.perturb)

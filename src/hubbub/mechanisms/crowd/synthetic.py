@@ -177,7 +177,8 @@ class Clock:
         wide = owner * int(after[-1] + self.after - self.start + 1)  # no user reaches the next one's times
         earliest = np.maximum.accumulate(start - before + wide) - wide + before
         latest = self.after + GAP - np.repeat(after[users], np.diff(np.append(-1, users))) + before
-        return np.maximum(np.minimum(earliest, latest), self.start)
+        moved: Integers = np.maximum(np.minimum(earliest, latest), self.start)
+        return moved
 
 
 def _rows(
