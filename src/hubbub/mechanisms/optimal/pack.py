@@ -56,7 +56,8 @@ def pack(problem: Problem, limit: Limit, goal: str, seconds: float, say: Say) ->
     say(f"{goal}: {best.sum()} rows at once, at most {first.bound:.0f}")
     with Upper(matrix, limit.bound, top, first, until) as upper:
         upper.known(best)
-        found = Search(matrix, limit.bound, best, top).run(until, upper.reached, _speaking(say, goal, upper))
+        search = Search(matrix, limit.bound, best, top)
+        found = search.run(until, upper.reached, _speaking(say, goal, upper), upper.lower)
     x[usable] = found
     x = give_back(problem, x, limit)
     return Solved(x, certify(problem, x, limit, goal, int(x.sum()), max(upper.value, int(x.sum()))))

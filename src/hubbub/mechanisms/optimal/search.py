@@ -7,6 +7,7 @@ while they are solved quickly and shrink when they are not.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
@@ -40,18 +41,27 @@ class Search:
         """Σ x."""
         return int(self.x.sum())
 
-    def run(self, until: float, done: Callable[[int], bool], say: Callable[[int], None]) -> Integers:
-        """Improve until the clock says `until`, or `done` is content with the objective."""
+    def run(
+        self,
+        until: float,
+        done: Callable[[int], bool],
+        say: Callable[[int], None],
+        proven: Callable[[float], None] = lambda _: None,
+    ) -> Integers:
+        """Improve until the clock says `until`, or `done` is content with the objective.
+
+        A region that is the whole problem, solved to its end, is an upper bound, too: `proven` is told.
+        """
         while self.matrix.shape[1] and time.monotonic() < until and not done(self.objective):
-            self.step(until)
+            proven(self.step(until))
             self.rounds += 1
             say(self.objective)
             if self.rounds > 3 and self.size >= 4 * self.matrix.shape[1]:
                 break  # the whole problem was a region, more than once
         return self.x
 
-    def step(self, until: float) -> None:
-        """One region."""
+    def step(self, until: float) -> float:
+        """One region; an upper bound of the whole problem if it was all of it, else infinity."""
         started, computed = time.monotonic(), time.thread_time()
         region = self._region(int(self.size))
         part = self.matrix[:, region]
@@ -72,6 +82,8 @@ class Search:
             self._accept(region, free, part, np.rint(found.x).astype(np.int64))
         quick = time.thread_time() - computed < QUICK
         self.size = max(50.0, self.size * (1.05 if quick else 0.92))
+        whole = region.size == self.matrix.shape[1] and found.status == "Optimal"
+        return found.bound if whole else math.inf
 
     def _accept(self, region: Integers, free: Flags, part: sparse.csc_array, found: Integers) -> None:
         new = np.zeros(region.size, np.int64)
