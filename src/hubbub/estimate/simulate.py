@@ -65,7 +65,7 @@ def each(mechanism: Mechanism, source: Source, runs: int) -> Iterator[dict[str, 
             measured = mechanism.measure(log, secret)
             samples = {
                 table: shape_of(log, mechanism.offers[table], measured[table].keys, unbounded[table])
-                for table in mechanism.tables
+                for table in counted
                 if getattr(measured.get(table), "keys", "")
             }
         scale = source.scale if all(scalable(m) or follows(m) for m in measured.values()) else 1.0
