@@ -20,10 +20,15 @@ from hubbub.estimate.why import explain
 from hubbub.estimate.words import lines
 from hubbub.ledger import Ledger
 from hubbub.mechanisms import Korolova, Mechanism, build, mechanisms
+from hubbub.mechanisms.base import DELTA
 from hubbub.steps.count import Counts
 
 LOG = ("--format", "aol")
-WITH_QUERIES = sorted(n for n, kind in mechanisms().items() if "queries" in kind.offers and not kind.takes_pool)
+WITH_QUERIES = sorted(
+    name
+    for name, kind in mechanisms().items()
+    if "queries" in kind.offers and DELTA in kind.parameters and not kind.takes_pool
+)
 """Mechanisms that release queries and calibrate to (ε, δ); the others have tests of their own."""
 KOROLOVA = ("--mechanism", "korolova", "--epsilon", "2", "--delta", "1e-5", "--set", "d=3")
 USERS = ("--users", "2000", *KOROLOVA)

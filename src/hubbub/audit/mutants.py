@@ -225,6 +225,26 @@ def _weaker(plan: Selection) -> Selection:
     return replace(plan, variances=tuple(v * 9 // 10 for v in plan.variances))
 
 
+def _whole_users(plan: Selection) -> Selection:
+    """Thresholds as whole numbers of users."""
+    return replace(plan, thresholds=tuple(t // plan.unit * plan.unit for t in plan.thresholds))
+
+
+def _one_variance(plan: Selection) -> Selection:
+    """The variance of the first round in all of them, whatever their share."""
+    return replace(plan, variances=plan.variances[:1] * len(plan.variances))
+
+
+class _Again(_Noise):
+    """The recount is given the noise of the last round."""
+
+    def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
+        if "recount" in step:
+            return np.resize(self.drawn, size)
+        self.drawn = self.source.gaussian(step, variance, size)
+        return self.drawn
+
+
 def _wide_pools(mechanism: Mechanism) -> Subject:
     bound = "D" if "D" in mechanism.settings else "d"
     wide = _like(mechanism, dict(mechanism.settings) | {bound: 1000})
@@ -339,8 +359,12 @@ POOLS = (
     Mutant("recount on unreleased keys", _unreleased_recount),
     Mutant("noise drawn anew on a second read", _second_read),
     Mutant("noise shared between keys", _with_noise(_Shared)),
+    Mutant("thresholds rounded to whole users", _with_selection(_whole_users)),
+    Mutant("one variance for every round", _with_selection(_one_variance)),
+    Mutant("one noise for selection and recount", _with_noise(_Again)),
 )
-SELECTION = tuple(m for m in POOLS if m.name != "recount on unreleased keys")
+OF_THE_RECOUNT = ("recount on unreleased keys", "one noise for selection and recount")
+SELECTION = tuple(m for m in POOLS if m.name not in (*OF_THE_RECOUNT, "one variance for every round"))
 COINS = (
     Mutant("coins for one user more", _kinder_coins),
     Mutant("bound not enforced", _without_bound),
@@ -351,6 +375,7 @@ GAUSSIAN = (
     Mutant("threshold one lower", _with_selection(_lower(-1))),
     Mutant("bound not enforced", _without_bound),
 )
+from hubbub.audit.mutants_anonymity import ANONYMITY  # noqa: E402
 from hubbub.audit.mutants_chain import CHAIN  # noqa: E402
 from hubbub.audit.mutants_log import LOG  # noqa: E402
 from hubbub.audit.mutants_optimal import OPTIMAL  # noqa: E402
@@ -369,4 +394,5 @@ MUTANTS = {
     "sessions": SESSIONS,
     "sips": SELECTION,
     "zealous": ZEALOUS,
+    **ANONYMITY,
 }

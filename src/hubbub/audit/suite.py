@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow as pa
 
-from hubbub.audit import chain, closed, closed_pairs, drawn, logs, pooled
+from hubbub.audit import anonymity, chain, closed, closed_pairs, drawn, logs, pooled
 from hubbub.audit.chain import is_chain
 from hubbub.audit.composed import composed
 from hubbub.audit.counts import noise_source, row_order, sensitivity
@@ -21,6 +21,7 @@ from hubbub.audit.statistical import sampled, sampled_pools
 from hubbub.errors import ParameterError
 from hubbub.lists import UrlList
 from hubbub.mechanisms import Mechanism, build, mechanisms
+from hubbub.mechanisms.anonymity import Anonymity
 from hubbub.mechanisms.optimal.histograms import Histograms
 
 QUICK_RUNS, RUNS = 40_000, 400_000
@@ -84,6 +85,7 @@ SUBJECTS: dict[str, Callable[[], list[Mechanism]]] = {
         build("zealous", {"m": 1, "lambda": 1, "tau": 2, "tau_prime": 6, "U": 20}, variant="published"),
         build("zealous", {"m": 1, "lambda": 2, "tau_prime": "3.3", "analysis": EQUATION_3}, variant="published"),
     ],
+    **anonymity.SUBJECTS,
     "safelog": closed_pairs.subjects,
     "sessions": lambda: [
         build("sessions", {"l_q": 2, "b": 1, "K": 3}, tables=["sessions"]),
@@ -123,6 +125,9 @@ def contract(subject: Subject) -> Iterator[Row]:
 
 def tests(subject: Subject, runs: int) -> Iterator[Row]:
     """Every test of one subject, the cheap ones first."""
+    if isinstance(subject.mechanism, Anonymity):
+        yield from anonymity.tests(subject)
+        return
     if "log" in subject.mechanism.tables and subject.mechanism.name == "crowd":
         yield from logs.tests(subject)
         return

@@ -271,15 +271,19 @@ def _hazards(mechanism: Mechanism, facts: Facts) -> list[dict[str, str]]:
     domains = {s.domain for s in mechanism.steps()}
     answers = {
         "unit": "the account named in `unit`, never a row or a session",
-        "contribution": "bounded per user before counting; see `bounding`",
+        "contribution": "bounded per user before counting; see `bounding`"
+        if mechanism.bounds()
+        else "NOT BOUNDED: everything one user did may count",
         "repeat-release": f"the ledger adds up every release of population {booked.population}; {cap}",
         "tuning-on-data": "looks at the raw log are recorded; see `data_dependent_choices`",
         "data-dependent keys": "NOT LIMITED: some rows show because the log holds them"
-        if Domain.SEEN in domains
+        if Domain.SEEN in domains or not domains
         else "keys appear only through a threshold whose δ is counted"
         if Domain.OPEN in domains
         else "public keys only",
-        "boundary": "the rule is >= and δ counts the mass at the threshold",
+        "boundary": "the rule is >= and δ counts the mass at the threshold"
+        if domains
+        else "NOT COUNTED: no noise is drawn, and nothing is proven of a threshold",
         "floating-point": "integers",
         "rng": "SEEDED: not private" if facts.seeded else "the operating system's generator",
         "neighbours": mechanism.neighbours.value,

@@ -209,7 +209,7 @@ def build_mechanism(given: dict[str, Any], settings: dict[str, str]) -> Mechanis
     return build(
         given["mechanism"],
         settings,
-        variant=given["variant"] or "strict",
+        variant=given["variant"],
         neighbours=given["neighbours"],
         tables=[t.strip() for t in given["tables"].split(",")] if given["tables"] else None,
         serp=read_serp(given["serp"], canonical_urls=bool(given["canonical_urls"])) if given["serp"] else None,

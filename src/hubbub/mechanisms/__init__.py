@@ -7,6 +7,7 @@ from typing import Any
 
 from hubbub.errors import ParameterError
 from hubbub.mechanisms.adaptive import Adaptive
+from hubbub.mechanisms.anonymity import KClick, KKeyword, KQuery, KSession, Pseudonyms, TokenHash
 from hubbub.mechanisms.base import Mechanism, Parameter, Tables
 from hubbub.mechanisms.crowd import Crowd
 from hubbub.mechanisms.gaussian import GaussianThreshold
@@ -23,14 +24,20 @@ __all__ = [
     "Crowd",
     "GaussianThreshold",
     "Geometric",
+    "KClick",
+    "KKeyword",
+    "KQuery",
+    "KSession",
     "Korolova",
     "Mechanism",
     "Optimal",
     "Parameter",
+    "Pseudonyms",
     "Safelog",
     "Sessions",
     "Sips",
     "Tables",
+    "TokenHash",
     "Zealous",
     "build",
     "mechanisms",

@@ -156,7 +156,7 @@ class Mechanism(ABC):
     def __init__(
         self,
         *,
-        variant: str = "strict",
+        variant: str | None = None,
         neighbours: str | Neighbours | None = None,
         tables: tuple[str, ...] | list[str] | None = None,
         serp: UrlList | None = None,
@@ -165,9 +165,9 @@ class Mechanism(ABC):
         previous: QueryPool | None = None,
         **settings: object,
     ) -> None:
-        if variant not in self.variants:
+        self.variant = self.variants[0] if variant is None else variant
+        if self.variant not in self.variants:
             raise ParameterError(f"{self.name} has no such variant.", given=variant, allowed=", ".join(self.variants))
-        self.variant = variant
         try:
             self.neighbours = Neighbours(neighbours or Neighbours.ADD_REMOVE)
         except ValueError:

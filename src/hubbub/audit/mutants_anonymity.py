@@ -1,0 +1,85 @@
+"""Broken anonymity baselines: each lacks the one property that it states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.audit.mutants import Mutant
+from hubbub.audit.protocols import Subject
+from hubbub.mechanisms.anonymity.base import as_log, at_least
+from hubbub.mechanisms.anonymity.k_session import Sets
+from hubbub.mechanisms.base import Mechanism, Rows, Tables
+from hubbub.noise import NoiseSource
+from hubbub.steps.count import Counts, count
+
+
+def _lower(mechanism: Mechanism) -> Subject:
+    """k one lower than stated."""
+    looser = type(mechanism)(tables=mechanism.tables, k=int(mechanism.settings["k"]) - 1)
+    return replace(Subject.of(mechanism), measure=looser.measure, perturb=looser.perturb)
+
+
+def _occurrences(mechanism: Mechanism) -> Subject:
+    """Searches counted instead of users."""
+    table = next(iter(mechanism.thresholds()))
+
+    def measure(log: Any, secret: bytes) -> dict[str, Any]:
+        kind = mechanism.offers[table]
+        return dict(mechanism.measure(log, secret)) | {table: count(log, kind, kind.occurrences())}
+
+    return replace(Subject.of(mechanism), measure=measure)
+
+
+def _left_over(mechanism: Mechanism) -> Subject:
+    """The last sessions, fewer than k, are published as they are."""
+
+    def perturb(counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
+        sets: Sets = counts["log"]
+        out = mechanism.perturb(counts, noise)["log"]
+        last = sets.text.take(pa.array(sets.keywords[sets.starts[-2] :])).to_pylist()
+        rows = [*out.rows.column("query").to_pylist(), " ".join(sorted(last))] if isinstance(out, Rows) else []
+        return {"log": as_log(np.arange(len(rows)), {"query": pa.array(rows, pa.string())})}
+
+    return replace(Subject.of(mechanism), perturb=perturb)
+
+
+def _too_high(mechanism: Mechanism) -> Subject:
+    """One count too high."""
+
+    def perturb(counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
+        held: Counts = counts["keywords"]
+        return {"keywords": at_least(held.n + (np.arange(held.n.size) == 0), int(mechanism.settings["k"]))}
+
+    return replace(Subject.of(mechanism), perturb=perturb)
+
+
+def _as_they_were(column: str) -> Callable[[Mechanism], Subject]:
+    def make(mechanism: Mechanism) -> Subject:
+        def perturb(counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
+            """Users or queries as they are in the log."""
+            rows: pa.Table = counts["log"].rename_columns({"uid": "user"})
+            out = mechanism.perturb(counts, noise)["log"]
+            if column == "query":
+                return {"log": as_log(np.arange(rows.num_rows), {"time": rows["time"], "query": rows["query"]})}
+            return {"log": replace(out, rows=rows.sort_by("user"))}  # type: ignore[call-arg]
+
+        return replace(Subject.of(mechanism), perturb=perturb)
+
+    return make
+
+
+LOWER = Mutant("k one lower", _lower)
+REPEATS = Mutant("searches counted for users", _occurrences)
+ANONYMITY: dict[str, tuple[Mutant, ...]] = {
+    "k-query": (LOWER, REPEATS),
+    "k-session": (LOWER, Mutant("a session left over", _left_over)),
+    "k-keyword": (LOWER, REPEATS, Mutant("one prefix counted too high", _too_high)),
+    "k-click": (LOWER, REPEATS),
+    "pseudonyms": (Mutant("users keep their ids", _as_they_were("user")),),
+    "token-hash": (Mutant("words left as they are", _as_they_were("query")),),
+}

@@ -1,0 +1,70 @@
+"""Kumar, Novak, Pang, Tomkins: On Anonymizing Query Logs via Token-Based Hashing (2007), which also broke it.
+
+Every word of a query becomes a keyed hash; the key is secret and forgotten. Users get fresh numbers. Clicked addresses
+are left out, for they would tell the words. Which words come together, and how often, stays as it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hubbub.guarantee import Definition
+from hubbub.mechanisms.anonymity.base import Anonymity, as_log
+from hubbub.mechanisms.anonymity.pseudonyms import renumbered, whole_log
+from hubbub.mechanisms.base import Tables
+from hubbub.steps.keys import LOG
+
+if TYPE_CHECKING:
+    from hubbub.log import SearchLog
+    from hubbub.noise import NoiseSource
+
+LETTERS = 16
+
+
+class TokenHash(Anonymity, register=True):
+    """The log with its words hashed."""
+
+    name = "token-hash"
+    paper = "Kumar et al. 2007"
+    about = "the whole log without clicks, users under fresh numbers, words hashed (not private)"
+    offers = {"log": LOG}  # noqa: RUF012
+    default_tables = ("log",)
+    parameters = ()
+    definition = Definition.NONE
+    promise = "users stand under fresh numbers, and no word of a query is in the output"
+    weakness = "how often words are used, and with which others, gives the frequent ones away"
+
+    def missing(self) -> tuple[str, ...]:
+        """What is left out."""
+        return ("log: ranks and clicked addresses",)
+
+    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
+        """All searches."""
+        return {"log": whole_log(log).group_by(["uid", "time", "query"]).aggregate([])}
+
+    def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
+        """Fresh numbers for users, hashes for words."""
+        rows: pa.Table = counts["log"]
+        query = hashed(rows.column("query"), noise.secret("words"))
+        return {"log": as_log(renumbered(rows, noise), {"time": rows.column("time"), "query": query})}
+
+
+def hashed(queries: pa.ChunkedArray, key: bytes) -> pa.ChunkedArray:
+    """Each query with every word hashed, order and repetitions kept."""
+    coded = queries.combine_chunks().dictionary_encode()
+    split = pc.split_pattern(coded.dictionary, " ")
+    words = split.flatten().dictionary_encode()
+    names = [_hash(word, key) for word in words.dictionary.to_pylist()]
+    again = pa.DictionaryArray.from_arrays(words.indices, pa.array(names, pa.string())).cast(pa.string())
+    texts = pc.binary_join(pa.ListArray.from_arrays(split.offsets, again), " ")
+    return pa.chunked_array([texts.take(coded.indices)])
+
+
+def _hash(word: str, key: bytes) -> str:
+    return hmac.new(key, word.encode(), hashlib.sha256).hexdigest()[:LETTERS]

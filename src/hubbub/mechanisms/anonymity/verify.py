@@ -1,0 +1,130 @@
+"""The k-property of an output, checked against the log by other code: sets and counters, no SQL.
+
+Each function gives what violates the property, nothing if it holds. A baseline that is attacked must at least be what
+it says it is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+import pyarrow as pa
+
+from hubbub.mechanisms.anonymity.base import Anonymity
+from hubbub.mechanisms.anonymity.k_keyword import LONGEST
+
+Row = tuple[str, str, str | None]
+"""One row of a log: user, query, url."""
+Tables = Mapping[str, pa.Table]
+
+
+def violations(mechanism: Anonymity, tables: Tables, log: Iterable[Row]) -> list[str]:
+    """Everything about an output that its baseline promises and that does not hold."""
+    return list(CHECKS[mechanism.name](mechanism, tables, list(log)))
+
+
+def k_query(mechanism: Anonymity, tables: Tables, log: list[Row]) -> Iterator[str]:
+    """Every published query was asked by at least k users, as many as its count says; clicks are gone."""
+    users = _users((query, user) for user, query, _ in log)
+    if "queries" in tables:
+        yield from _exact(tables["queries"], ("query",), users, mechanism.k)
+    if "log" in tables:
+        for query in set(tables["log"].column("query").to_pylist()):
+            if len(users[query]) < mechanism.k:
+                yield f"{query!r} was asked by {len(users[query])} users"
+        if tables["log"].column("url").null_count < tables["log"].num_rows:
+            yield "a clicked address is published"
+
+
+def k_session(mechanism: Anonymity, tables: Tables, log: list[Row]) -> Iterator[str]:
+    """Every session is one of at least k with the same keywords."""
+    rows = tables["log"].to_pylist()
+    keywords: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        keywords[row["user"]] |= set(row["query"].split())
+        if row["time"] is not None or row["url"] is not None:
+            yield f"session {row['user']} has more than keywords"
+    for words, n in Counter(map(frozenset, keywords.values())).items():
+        if n < mechanism.k:
+            yield f"{sorted(words)} are the keywords of {n} sessions"
+
+
+def k_keyword(mechanism: Anonymity, tables: Tables, log: list[Row]) -> Iterator[str]:
+    """A keyword counts for the longest published string that it begins with; at least k users for each."""
+    published = set(tables["keywords"].column("keyword").to_pylist())
+    users: dict[object, set[str]] = defaultdict(set)
+    for user, query, _ in log:
+        for word in query.split(" "):
+            prefixes = (word[:n] for n in range(min(len(word), LONGEST), 0, -1))
+            if (longest := next((p for p in prefixes if p in published), None)) is not None:
+                users[longest].add(user)
+    yield from _exact(tables["keywords"], ("keyword",), users, mechanism.k)
+
+
+def k_click(mechanism: Anonymity, tables: Tables, log: list[Row]) -> Iterator[str]:
+    """Every published click was made by more than k users, as many as its count says."""
+    users = _users(((query, url), user) for user, query, url in log if url is not None)
+    yield from _exact(tables["clicks"], ("query", "url"), users, mechanism.k + 1)
+
+
+def pseudonyms(mechanism: Anonymity, tables: Tables, log: list[Row]) -> Iterator[str]:
+    """The histories are those of the log, and under other names."""
+    before, after = _histories(log), _histories(_rows(tables["log"]))
+    if Counter(map(_frozen, before.values())) != Counter(map(_frozen, after.values())):
+        yield "the histories are not those of the log"
+    if len(before) > 1 and all(after.get(user) == history for user, history in before.items()):
+        yield "every user stands under her own id"
+
+
+def token_hash(mechanism: Anonymity, tables: Tables, log: list[Row]) -> Iterator[str]:
+    """No word of the log is in the output, and as many distinct ones are."""
+    before = {word for _, query, _ in log for word in query.split(" ")}
+    after = {word for query in tables["log"].column("query").to_pylist() for word in query.split(" ")}
+    if before & after:
+        yield f"words of the log are published: {sorted(before & after)[:3]}"
+    if len(before) != len(after):
+        yield f"{len(before)} words became {len(after)}"
+    if set(_histories(log)) == set(_histories(_rows(tables["log"]))) and len(_histories(log)) > 1:
+        yield "users keep their ids"
+
+
+def _users(pairs: Iterable[tuple[object, str]]) -> dict[object, set[str]]:
+    users: dict[object, set[str]] = defaultdict(set)
+    for key, user in pairs:
+        users[key].add(user)
+    return users
+
+
+def _exact(table: pa.Table, columns: tuple[str, ...], users: Mapping[object, set[str]], least: int) -> Iterator[str]:
+    """Each key has so many users, and its count is theirs."""
+    for row in table.to_pylist():
+        key = row[columns[0]] if len(columns) == 1 else tuple(row[c] for c in columns)
+        n = len(users.get(key, ()))
+        if n < least or row["users"] != n:
+            yield f"{key!r} has {n} users, published {row['users']}"
+
+
+def _rows(table: pa.Table) -> list[Row]:
+    return [(row["user"], row["query"], row["url"]) for row in table.to_pylist()]
+
+
+def _histories(log: Iterable[Row]) -> dict[str, Counter[tuple[str, str | None]]]:
+    found: dict[str, Counter[tuple[str, str | None]]] = defaultdict(Counter)
+    for user, query, url in log:
+        found[user][query, url] += 1
+    return found
+
+
+def _frozen(history: Counter[tuple[str, str | None]]) -> frozenset[tuple[tuple[str, str | None], int]]:
+    return frozenset(history.items())
+
+
+CHECKS: dict[str, Callable[[Anonymity, Tables, list[Row]], Iterator[str]]] = {
+    "k-query": k_query,
+    "k-session": k_session,
+    "k-keyword": k_keyword,
+    "k-click": k_click,
+    "pseudonyms": pseudonyms,
+    "token-hash": token_hash,
+}
