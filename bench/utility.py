@@ -1,6 +1,6 @@
 """How much comes out at the same (ε, δ): every selection mechanism on the synthetic logs, several noise draws.
 
-    python bench/utility.py [--users 200000] [--presets aol,gotz] [--draws 5] [--data FOLDER] [--sets FOLDER]
+    python bench/utility.py [--users 200000] [--presets aol,gotz] [--draws 5] [--data FOLDER] [--sets FOLDER] [--joint]
 
 Each rival runs at its best bound, chosen by looking at the result (in its favour); crowd runs at its defaults.
 Experiments only: noise is seeded, nothing is released. `--sets` also runs the real baskets of the data
@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+import joint
 from hubbub.log import SearchLog, read_log
 from hubbub.mechanisms import Mechanism, build
 from hubbub.noise import SeededNoise
@@ -36,8 +37,8 @@ FAMILIES: dict[str, list[tuple[str, dict[str, Any], dict[str, Any]]]] = {
     "sips": [("sips", {"d": d}, {}) for d in (20, 50, 100)],
     "adaptive, 2 rounds": [("adaptive", {"d": 100, "rounds": 2, "margin": m}, {}) for m in ("1/2", 1, 2)],
     "adaptive, 4 rounds": [("adaptive", {"d": 100, "rounds": 4, "margin": m}, {}) for m in ("1/2", 1, 2)],
-    "crowd": [("crowd", {}, {})],
-    "crowd, 12 rounds": [("crowd", {"rounds": 12}, {})],
+    "crowd": [("crowd", {}, {"tables": ["queries"]})],
+    "crowd, 12 rounds": [("crowd", {"rounds": 12}, {"tables": ["queries"]})],
 }
 
 
@@ -125,6 +126,7 @@ def main() -> None:
     parser.add_argument(
         "--only", help="families whose name starts so, separated by semicolons; the first two are needed"
     )
+    parser.add_argument("--joint", action="store_true", help="all tables from one budget, and public lists, instead")
     parser.add_argument("--sets", type=Path, help="folder with sets-*.tsv.gz, user and item, without header")
     options = parser.parse_args()
     if options.only:
@@ -141,7 +143,10 @@ def main() -> None:
             tempfile.TemporaryDirectory() as work,
             read_log(path, format="table", memory="4GB", work=Path(work)) as log,
         ):
-            table(f"{preset}, {options.users:,} users", log, options.draws)
+            if options.joint:
+                joint.tables(f"{preset}, {options.users:,} users", log, truth(log), options.draws)
+            else:
+                table(f"{preset}, {options.users:,} users", log, options.draws)
     for path in sorted(options.sets.glob("sets-*.tsv.gz")) if options.sets else []:
         columns = {"user": "1", "query": "2"}
         with (

@@ -47,6 +47,10 @@ class Engine(Protocol):
         """
         ...
 
+    def smallest(self, name: str, sql: str, columns: Sequence[str], by: str, limit: int) -> None:
+        """Keep, of every `uid`, the rows with the `limit` smallest values of `by`, which differ within a user."""
+        ...
+
     def map_batches(self, name: str, sql: str, function: Batches, schema: pa.Schema) -> None:
         """Run a function over the rows of a query, once, and keep what it returns under a name.
 

@@ -91,6 +91,17 @@ class DuckDB:
         order = f"ORDER BY {', '.join(by)}" if by else ""
         self.save(name, f"SELECT row_number() OVER ({order}) - 1 AS {id}, * FROM ({sql}) AS numbered")
 
+    def smallest(self, name: str, sql: str, columns: Sequence[str], by: str, limit: int) -> None:
+        """Keep, of every `uid`, the rows with the smallest values: a heap for each user, nothing is sorted."""
+        one = len(columns) == 1
+        packed = columns[0] if one else f"struct_pack({', '.join(f'{c} := {c}' for c in columns)})"
+        kept = f"kept AS {columns[0]}" if one else ", ".join(f"kept.{c} AS {c}" for c in columns)
+        self.save(
+            name,
+            f"SELECT uid, {kept} FROM (SELECT uid, unnest(arg_min({packed}, {by}, {limit})) AS kept "
+            f"FROM ({sql}) AS rows GROUP BY uid) AS heaps",
+        )
+
     def map_batches(self, name: str, sql: str, function: Batches, schema: pa.Schema) -> None:
         """Run a function over the rows of a query, in this process; what it returns passes through a file."""
         path = self.work / f"mapped-{secrets.token_hex(8)}.parquet"

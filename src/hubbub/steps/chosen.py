@@ -179,12 +179,13 @@ def words_of(queries: pa.Array) -> pa.Array:
 
 
 def hold_words(log: SearchLog, words: pa.Array) -> Holdings:
-    """Who used which of these words in any search."""
+    """Who used which of these words in any search; what everybody asked is held since the first stage."""
     engine = log.engine
-    engine.map_batches("chosen_words", "SELECT DISTINCT query FROM log", _WordsIn(words), WORDS)
+    engine.map_batches("chosen_words", "SELECT DISTINCT query FROM held_queries", _WordsIn(words), WORDS)
     engine.save(
         "held_keywords",
-        "SELECT DISTINCT l.uid AS uid, w.keyword AS keyword FROM log AS l JOIN chosen_words AS w ON l.query = w.query",
+        "SELECT DISTINCT h.uid AS uid, w.keyword AS keyword FROM held_queries AS h "
+        "JOIN chosen_words AS w ON h.query = w.query",
     )
     engine.register("pooled_keywords", pa.table({"kid": np.arange(len(words)), "keyword": words}))
     return Holdings(log, KEYWORDS, "held_keywords", "pooled_keywords", len(words))

@@ -77,18 +77,13 @@ class EnginePools(Holdings):
         theirs, order = f"SELECT uid, {columns} FROM {self.held} WHERE uid IN ({heavy})", hashed(keys, secret)
         if first is not None:  # keys of a public list come before the others
             on = " AND ".join(f"h.{c} = l.{c}" for c in keys.columns)
-            flag = f"CASE WHEN l.{keys.columns[0]} IS NULL THEN 1 ELSE 0 END AS unlisted"
+            flag = f"CASE WHEN l.{keys.columns[0]} IS NULL THEN '1' ELSE '0' END AS unlisted"
             theirs = (
                 f"SELECT h.uid AS uid, {keys.list('h')}, {flag} FROM {self.held} AS h "
                 f"LEFT JOIN {first} AS l ON {on} WHERE h.uid IN ({heavy})"
             )
-            order = f"unlisted, {order}"
-        engine.save(
-            f"heavy_{name}",
-            f"SELECT uid, {columns} FROM (SELECT uid, {columns}, row_number() "
-            f"OVER (PARTITION BY uid ORDER BY {order}, {columns}) AS ordinal "
-            f"FROM ({theirs}) AS theirs) AS ordered WHERE ordinal <= {limit}",
-        )
+            order = f"concat(unlisted, {order})"
+        engine.smallest(f"heavy_{name}", theirs, keys.columns, order, limit)
         engine.view(
             self._live,
             f"SELECT uid, {columns} FROM {self.held} WHERE uid NOT IN ({heavy}) "
