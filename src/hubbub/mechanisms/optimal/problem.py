@@ -31,6 +31,7 @@ Flags = npt.NDArray[np.bool_]
 
 TOLERANCE = 1e-9
 """Loads this close to B are compared in integers; floats add up to far less than this of error."""
+LONG = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def _at_most_exp(whole: int, rest: int, epsilon: Fraction) -> bool:
     while True:
         with localcontext(Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX)):
             power = (Decimal(epsilon.numerator) / Decimal(epsilon.denominator)).exp()
-            ratio = Decimal(whole) / Decimal(rest)
+            ratio = Decimal((whole << 4 * digits) // rest) / Decimal(1 << 4 * digits)  # long numbers, short quotient
             slack = max(power, ratio).scaleb(8 - digits)
             if abs(ratio - power) > slack:
                 return ratio < power
@@ -116,12 +117,17 @@ class Problem:
         return np.flatnonzero(self.hardest <= limit.bound + TOLERANCE)
 
     def broken(self, x: Integers, limit: Limit, *, every: bool = False) -> Integers:
-        """Users whose constraint x breaks. `every` decides all of them in integers, not the close ones alone."""
+        """Users whose constraint x breaks. `every` decides all of them in integers, not the close ones alone.
+
+        Numbers of more than `LONG` bits are spared where the load is a thousand tolerances away from B.
+        """
         load, bound = self.matrix @ x, limit.bound
+        away = np.abs(load - bound)
         wrong = load > bound + TOLERANCE
-        close = (load > 0) & (every | (np.abs(load - bound) <= TOLERANCE))
+        bits = np.bincount(self.users, x[self.pairs] * np.log2(self.totals[self.pairs]), self.shape[0])
+        close = (away <= TOLERANCE) | (every & (load > 0) & ((bits <= LONG) | (away <= 1000 * TOLERANCE)))
         inside = np.flatnonzero(close[self.users] & (x[self.pairs] > 0))
-        products: dict[int, list[int]] = {int(k): [1, 1] for k in np.flatnonzero(close)}
+        shown: dict[int, list[tuple[int, int, int]]] = {}
         for k, c, total, n in zip(
             self.users[inside].tolist(),
             self.counts[inside].tolist(),
@@ -129,12 +135,15 @@ class Problem:
             x[self.pairs[inside]].tolist(),
             strict=True,
         ):
-            product = products[k]
-            product[0] *= total**n
-            product[1] *= (total - c) ** n
-        decided = [k for k, (whole, rest) in products.items() if not limit.allows(whole, rest)]
+            shown.setdefault(k, []).append((c, total, n))
+        known: dict[tuple[tuple[int, int, int], ...], bool] = {}  # users who hold alike are decided once
         wrong[close] = False
-        wrong[decided] = True
+        for k, held in shown.items():
+            alike = tuple(sorted(held))
+            if alike not in known:
+                whole = math.prod(total**n for _, total, n in alike)
+                known[alike] = limit.allows(whole, math.prod((total - c) ** n for c, total, n in alike))
+            wrong[k] = not known[alike]
         return np.flatnonzero(wrong)
 
 

@@ -28,6 +28,14 @@ def fits(matrix: sparse.csc_array, slack: Floats) -> Flags:
     return free
 
 
+def room(matrix: sparse.csc_array, slack: Floats) -> Integers:
+    """How many more rows of each pair its users' slack allows."""
+    if not matrix.shape[1]:
+        return np.zeros(0, np.int64)
+    most = (slack[matrix.indices] + TOLERANCE) / matrix.data
+    return np.floor(np.minimum.reduceat(most, matrix.indptr[:-1])).astype(np.int64)
+
+
 def fill(matrix: sparse.csc_array, bound: float, x: Integers, top: Integers, prices: Floats | None = None) -> Integers:
     """Add rows until nothing fits; `prices` (one a user) replace the count of pairs that could use her."""
     x = x.copy()
@@ -48,8 +56,9 @@ def fill(matrix: sparse.csc_array, bound: float, x: Integers, top: Integers, pri
         refused = np.zeros(live.size, np.bool_)
         refused[column[best[part.indices] < rank[column]]] = True
         taken = live[~refused]
-        x[taken] += 1
-        slack -= matrix[:, taken] @ np.ones(taken.size)
+        more = np.minimum(np.maximum(1, room(matrix[:, taken], slack) // 8), top[taken] - x[taken])
+        x[taken] += more  # one row, or an eighth of what is left where that is more
+        slack -= matrix[:, taken] @ more
         live = live[fits(matrix[:, live], slack) & (x[live] < top[live])]
     return x
 
