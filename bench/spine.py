@@ -3,8 +3,8 @@
     python bench/spine.py --rows 10000000 [--memory 2GB] [--repeats 3] [--data FOLDER]
 
 Ours is everything from the cleaned log to the written tables: bounding, histogram, noise for korolova (strict,
-d = 20); pools, rounds, recount for crowd, its later tables too where named. Process start is not counted. Prints a Markdown table: wall, CPU,
-ratio, and the peak memory of the process. The runs alternate; the best of each counts.
+d = 20); pools, rounds, recount for crowd, its later tables too where named. Process start is not counted. Prints a
+Markdown table: wall, CPU, ratio, and the peak memory of the process. The runs alternate; the best of each counts.
 """
 
 from __future__ import annotations
