@@ -10,6 +10,7 @@ folder (`sets-*.tsv.gz`, user and item). Prints Markdown tables.
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 import tempfile
@@ -96,7 +97,22 @@ def outcomes(log: SearchLog, epsilon: str, delta: str, draws: int) -> Iterator[O
         yield max(tried, key=lambda o: o.mean)
 
 
-def table(name: str, log: SearchLog, draws: int) -> None:
+def rival(log: SearchLog, python: str, epsilon: str, delta: str, draws: int) -> Iterator[Outcome]:
+    """PyDP's own selection, on the counts that our bounding leaves, at its best bound."""
+    best: dict[str, Outcome] = {}
+    for d in (5, 20, 50):
+        counted = build("gaussian", {"epsilon": epsilon, "delta": delta, "d": d}).measure(log, SECRET)["queries"].n
+        asked = {"epsilon": float(epsilon), "delta": float(delta), "keys": d, "draws": draws}
+        asked["counts"] = counted[counted > 2].tolist()  # fewer never pass at these δ
+        script = str(Path(__file__).with_name("pydp_select.py"))
+        ran = subprocess.run([python, script], input=json.dumps(asked), capture_output=True, text=True, check=True)
+        for name, released in json.loads(ran.stdout).items():
+            seen = Outcome(f"PyDP, {name} (d = {d})", released, [], [])
+            best[name] = max(best.get(name, seen), seen, key=lambda o: o.mean)
+    yield from best.values()
+
+
+def table(name: str, log: SearchLog, draws: int, pydp: str | None) -> None:
     """One Markdown table per budget."""
     for epsilon, delta in BUDGETS:
         print(f"\n**{name}, ε = {epsilon}, δ = {delta}** ({draws} draws)\n")
@@ -105,6 +121,7 @@ def table(name: str, log: SearchLog, draws: int) -> None:
         )
         print("|---|---|---|---|---|---|---|")
         found = list(outcomes(log, epsilon, delta, draws))
+        found += rival(log, pydp, epsilon, delta, draws) if pydp else []
         means = {o.label.split(" (")[0]: o.mean or 1.0 for o in found}
         korolova, gaussian = means["korolova as published"], means["gaussian, unit weights"]
         for o in found:
@@ -126,6 +143,7 @@ def main() -> None:
     parser.add_argument(
         "--only", help="families whose name starts so, separated by semicolons; the first two are needed"
     )
+    parser.add_argument("--pydp", help="the Python of an environment with python-dp, to run it beside")
     parser.add_argument("--joint", action="store_true", help="all tables from one budget, and public lists, instead")
     parser.add_argument("--sets", type=Path, help="folder with sets-*.tsv.gz, user and item, without header")
     options = parser.parse_args()
@@ -146,14 +164,14 @@ def main() -> None:
             if options.joint:
                 joint.tables(f"{preset}, {options.users:,} users", log, truth(log), options.draws)
             else:
-                table(f"{preset}, {options.users:,} users", log, options.draws)
+                table(f"{preset}, {options.users:,} users", log, options.draws, options.pydp)
     for path in sorted(options.sets.glob("sets-*.tsv.gz")) if options.sets else []:
         columns = {"user": "1", "query": "2"}
         with (
             tempfile.TemporaryDirectory() as work,
             read_log(path, format="table", columns=columns, work=Path(work)) as log,
         ):
-            table(path.name, log, options.draws)
+            table(path.name, log, options.draws, options.pydp)
 
 
 if __name__ == "__main__":
