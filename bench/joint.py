@@ -27,10 +27,10 @@ SECRET = b"bench/joint.py.."
 def sizes(log: SearchLog, mechanism: Mechanism, draws: int) -> dict[str, float]:
     """Mean number of rows of each table."""
     found: dict[str, list[int]] = {}
-    measured = None
+    measured = mechanism.measure(log, SECRET)
     for seed in range(draws):
-        if measured is None or "chain" in measured:
-            measured = mechanism.measure(log, SECRET)
+        if hasattr(measured["queries"], "again"):
+            measured["queries"].again()
         for table, released in mechanism.perturb(measured, SeededNoise(seed)).items():
             found.setdefault(table, []).append(int(released.ids.size))
     return {table: float(np.mean(n)) for table, n in found.items()}
