@@ -15,8 +15,8 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 demo: venv            ## the main job: a log goes in, a private release comes out
 	$(BIN)/hubbub demo --out demo
 
-test: venv            ## every test, with coverage
-	$(BIN)/python -m pytest --cov --cov-report=term
+test: venv            ## every test, two at a time, with coverage
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --cov --cov-report=term
 
 check: venv           ## lint and strict types
 	$(BIN)/ruff check .
