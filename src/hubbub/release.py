@@ -26,13 +26,14 @@ import pyarrow.parquet as pq
 import hubbub
 from hubbub._callable import make_callable
 from hubbub.account import Loss, Step
+from hubbub.audited import known
 from hubbub.card.build import build_card, columns
 from hubbub.card.facts import LOOK, Booked, Facts, Written
 from hubbub.card.owner import Owner
 from hubbub.card.schema import STAMP, Card, sha256_of
 from hubbub.errors import InputError, LedgerError, OurBug, ParameterError, Refused
 from hubbub.folder import permit, require_free, whole
-from hubbub.guarantee import ANYTHING, Guarantee, number
+from hubbub.guarantee import ANYTHING, Guarantee, finite, number
 from hubbub.ledger import Entry, Ledger, named
 from hubbub.mechanisms.base import Mechanism, Rows, Tables
 from hubbub.noise import SecureNoise, SeededNoise, discrete_laplace
@@ -110,7 +111,7 @@ class Plan:
             given, instead = f"--seed {self.seed}", "leave the seed out"
         elif guarantee.scope == ANYTHING:
             given += ", " + ", ".join(f"{name} = {value}" for name, value in self.mechanism.settings.items())
-            instead = "raise the thresholds (K, K_c), or lower the bounds on a user (d, d_c)"
+            instead = "raise the thresholds, or lower the bounds on a user"
         raise Refused(
             f"This release would not be private: {guarantee.scope}.",
             given=given,
@@ -220,11 +221,25 @@ def run_release(
         rows = _write_public(folder / "public", log, plan, counts, tables, booked)
         if certificate := mechanism.certificate(counts, tables):
             owner_only["certificate"] = certificate
+        owner_only["epsilon"] = _three_numbers(mechanism)
         owner_only["seconds"] = round(time.monotonic() - started, 3)
         (folder / "owner-only" / "facts.json").write_text(json.dumps(owner_only, indent=2) + "\n", encoding="utf-8")
         permit(folder / "owner-only", 0o700, 0o600)
         permit(folder / "public", 0o755, 0o644)
     return Result(Release(plan.out), guarantee, entry, rows, owner_only, _commit(ledger, entry), notes)
+
+
+def _three_numbers(mechanism: Mechanism) -> dict[str, object]:
+    """Claimed by the paper, proven here, and refuted by audits of this code (a lower bound): three different things.
+
+    The audit ran on parameters of its own, so its number stands beside what is proven for those.
+    """
+    found = known().get(f"{mechanism.name} {mechanism.variant}")
+    return {
+        "claimed": finite(mechanism.claimed().epsilon),
+        "proven": finite(mechanism.proven().epsilon),
+        "audit": None if found is None else {"empirical": found.empirical_epsilon, "of_proven": found.proven_epsilon},
+    }
 
 
 def _commit(ledger: Ledger, entry: Entry) -> str:

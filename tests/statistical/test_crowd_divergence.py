@@ -17,19 +17,18 @@ import functools
 import itertools
 import math
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from scipy.special import log_ndtr, ndtr
+from scipy.special import ndtr
 from scipy.stats import beta
 
+from hubbub.audit.two_stages import calibrated, density, stick, two_stages
 from hubbub.compose import gaussian_delta
 from hubbub.gaussian import GaussianStep, mu_of
 from hubbub.mechanisms import build
-from hubbub.mechanisms.crowd import calibrate
 from hubbub.mechanisms.rounds import Selection
 from hubbub.noise import SecureNoise
 from hubbub.steps.pools import ArrayPools, amount
@@ -81,21 +80,6 @@ def model(epsilon: str, delta: str, keys: int, rounds: int) -> Model:
         tuple(d / unit for d in mechanism.stage.selection.drops),
         float(sum(s.total for s in steps[1:])),
     )
-
-
-def stick(epsilon: Floats, mu: float) -> Floats:
-    """G(ε, μ) for any real ε."""
-    if mu == 0:
-        return np.maximum(0.0, -np.expm1(np.minimum(epsilon, 0)))
-    upper = log_ndtr(mu / 2 - epsilon / mu)
-    lower = epsilon + log_ndtr(-mu / 2 - epsilon / mu)
-    result: Floats = -np.exp(upper) * np.expm1(np.minimum(0.0, lower - upper))
-    return result
-
-
-def density(x: Floats, sd: float) -> Floats:
-    result: Floats = np.exp(-np.square(x / sd) / 2) / (sd * math.sqrt(2 * math.pi))
-    return result
 
 
 def one_key(m: Model, weights: tuple[float, ...]) -> list[float]:
@@ -291,29 +275,6 @@ def test_novel_keys_are_released_as_often_as_computed(
 # ------------------------------------------------------------------ two stages
 
 
-def two_stages(epsilon: float, first: float, second: float, rest: float, novel: float) -> float:
-    """The worst user of a chain whose second pool depends on what the first stage released.
-
-    She asked a known query and clicked twice. If the query is released (its noisy weight reaches some cut), her one
-    place in the pool of clicks goes to a known click, which costs μ; if not, to a click of her own, which costs the
-    threshold's δ. So she has no click of her own exactly where the first stage said much about her.
-    """
-    worst = 0.0
-    nodes, weights = np.polynomial.legendre.leggauss(200)
-    for cut in np.linspace(-2, 10, 121):
-        total = 0.0
-        for low, high, released in ((-10.0, cut, False), (cut, 12.0 + first, True)):
-            y = low + (nodes + 1) * (high - low) / 2
-            mass = density(y - first, 1.0) * weights * (high - low) / 2
-            loss = first * y - first**2 / 2
-            if released:
-                total += float(mass @ stick(epsilon - loss, math.hypot(second, rest)))
-            else:
-                total += float(mass @ (novel + (1 - novel) * stick(epsilon - loss - math.log1p(-novel), rest)))
-        worst = max(worst, total)
-    return worst
-
-
 @pytest.mark.parametrize(("epsilon", "delta"), [("1", "1e-6"), ("2", "1e-6"), ("4", "1e-7"), ("1", "0.02")])
 def test_later_stages_pay_their_thresholds_in_full(epsilon: str, delta: str) -> None:
     """Splitting the tightening over both stages breaks by 46 %; what runs does not."""
@@ -321,9 +282,4 @@ def test_later_stages_pay_their_thresholds_in_full(epsilon: str, delta: str) -> 
     mu = mu_of(eps, whole)
     broken = two_stages(eps, mu / math.sqrt(2), mu / math.sqrt(2), 0.0, whole / 2)
     assert broken > 1.2 * whole
-    plans = [calibrate.StagePlan(name, 1, 1, (850, 140, 10), 1, 1) for name in ("queries", "clicks")]
-    stages = calibrate.calibrate(plans, Fraction(epsilon), Fraction(delta), 1, "")
-    one, two = (stage.steps("", tightened=i == 0) for i, stage in enumerate(stages))
-    rest = math.sqrt(sum(float(s.total) for s in (*one[1:], *two[1:])))
-    first, second = math.sqrt(one[0].total), math.sqrt(two[0].total)
-    assert 0.8 * whole < two_stages(eps, first, second, rest, two[0].per_key) <= whole
+    assert 0.8 * whole < calibrated(epsilon, delta) <= whole

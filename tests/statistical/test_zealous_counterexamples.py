@@ -7,23 +7,21 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 
 from hubbub import Zealous
 from hubbub.audit.counts import sensitivity
-from hubbub.audit.exact import EnumeratingNoise, distribution, divergence, hockey_stick
+from hubbub.audit.exact import distribution, divergence, hockey_stick
 from hubbub.audit.mutants_zealous import ZEALOUS
 from hubbub.audit.neighbours import threshold_pairs
+from hubbub.audit.probabilistic import REACH, ItemLaw, exceptions, law_of
 from hubbub.audit.protocols import Pair, Subject
 from hubbub.audit.statistical import sampled
 from hubbub.audit.tiny import measured
 from hubbub.mechanisms.zealous import formulas
-from hubbub.steps.count import Counts
 
 EQUATION_3: dict[str, Any] = {"analysis": "indistinguishability", "variant": "published"}
 TAU_PRIME = Fraction(formulas.theorem1_tau_prime(1, Fraction(1), Fraction(1, 10**6))).limit_denominator(10**6)
@@ -81,63 +79,6 @@ def test_items_chosen_by_popularity_are_caught() -> None:
 
 # ------------------------------------------------------------------ Theorem 2 and its set of exceptions
 
-ABSENT = None
-REACH = 40
-Law = dict[int | None, float]
-
-
-def law_of(mechanism: Zealous, count: int) -> Law:
-    """What becomes of one item with this count, through `perturb`: its value, or nothing."""
-    law: Law = {}
-    noise = EnumeratingNoise(REACH)
-    for _ in noise.runs():
-        out = mechanism.perturb({"queries": Counts(np.array([count]))}, noise)["queries"]
-        value = int(out.values[0]) if out.ids.size and out.values is not None else ABSENT
-        law[value] = law.get(value, 0.0) + noise.mass
-    return law
-
-
-def histograms(users: int, m: int, items: int) -> Iterator[tuple[int, ...]]:
-    """Every histogram of `users` users with at most m of these items each."""
-    sets = [s for n in range(m + 1) for s in itertools.combinations(range(items), n)]
-    seen = set()
-    for log in itertools.combinations_with_replacement(sets, users):
-        counts = tuple(sum(i in s for s in log) for i in range(items))
-        if counts not in seen:
-            seen.add(counts)
-            yield counts
-
-
-def exceptions(mechanism: Zealous, users: int, items: int, repaired: bool) -> tuple[float, float]:
-    """(largest P(Ω2), largest log-ratio outside Ω2), over all logs and all their replace neighbours.
-
-    Ω2 holds the outputs with an item of count τ; repaired, also those with an item of count below τ.
-    """
-    m, tau = int(mechanism.settings["m"]), int(mechanism.settings["tau"])
-    laws = [law_of(mechanism, c) for c in range(users + 2)]
-    moves = [v for v in itertools.product((-1, 0, 1), repeat=items) if v.count(1) <= m and v.count(-1) <= m]
-    logs = set(histograms(users, m, items))
-    ratio: dict[tuple[int, int], float] = {}
-    for c, d in itertools.product(range(users + 1), repeat=2):
-        ratio[c, d] = 0.0
-        if abs(c - d) == 1:
-            exempt = (c <= tau) if repaired else (c == tau)
-            for value in {*laws[c], *laws[d]}:
-                p, q = laws[c].get(value, 0.0), laws[d].get(value, 0.0)
-                if value is not ABSENT and (exempt or value >= min(c, d) + REACH):  # there the enumeration ends
-                    continue
-                if max(p, q) > 0:
-                    ratio[c, d] = max(ratio[c, d], math.inf if min(p, q) == 0 else abs(math.log(p / q)))
-    delta = max(1 - math.prod(laws[c].get(ABSENT, 0.0) for c in log if c == tau) for log in logs)
-    worst = 0.0
-    for log in logs:
-        for move in moves:
-            other = tuple(c + v for c, v in zip(log, move, strict=True))
-            if other in logs:
-                worst = max(worst, sum(ratio[c, d] for c, d in zip(log, other, strict=True)))
-    return delta, worst
-
-
 SETTINGS = [
     {"m": 1, "lambda": 2, "tau": 1, "tau_prime": 7, "users": 4, "items": 4},
     {"m": 1, "lambda": 1, "tau": 2, "tau_prime": 6, "users": 6, "items": 3},
@@ -154,14 +95,14 @@ def test_theorem_2_holds_with_its_exceptions_repaired(settings: dict[str, int]) 
     mechanism = Zealous(**given, U=users, variant="published")
     claim = mechanism.claimed()
     assert claim.holds and claim.delta is not None and claim.epsilon is not None
-    delta, worst = exceptions(mechanism, users, items, repaired=True)
+    delta, worst = exceptions(Subject.of(mechanism), users, items, repaired=True)
     found = mechanism.also()[0][0]
     assert delta <= (found.delta or 0) * (1 + 1e-9) <= claim.delta * (1 + 1e-9)
     assert delta > 0.99 * (found.delta or 0), "some log has as many items at τ as the bound allows"
     assert worst <= claim.epsilon * (1 + 1e-9)
     enough = users >= 2 * (given["tau"] + 1)  # for all 2m items that one user moves to have counts above τ
     assert worst > (0.99 if enough else 0.49) * claim.epsilon, "the enumeration has power"
-    same, unbounded = exceptions(mechanism, users, items, repaired=False)
+    same, unbounded = exceptions(Subject.of(mechanism), users, items, repaired=False)
     assert same == delta, "the repair costs nothing"
     assert math.isinf(unbounded), "as printed, Ω holds outputs only the neighbour can have"
 
@@ -172,7 +113,7 @@ def test_without_the_first_branch_an_absent_item_tells_too_much() -> None:
     assert mechanism.claimed().epsilon is None
     epsilon = mechanism.also()[0][0].epsilon
     assert epsilon is not None and epsilon > 5 * 2 / 10
-    _, worst = exceptions(mechanism, 2, 3, repaired=True)
+    _, worst = exceptions(Subject.of(mechanism), 2, 3, repaired=True)
     assert 2 / 10 < worst <= epsilon * (1 + 1e-9)
 
 
@@ -182,7 +123,7 @@ def test_exchanging_a_user_costs_twice_epsilon_and_the_same_delta(lam: int, tau:
     mechanism = Zealous(lambda_=lam, tau=tau, tau_prime=tau_prime, neighbours="replace")
     proven = mechanism.proven()
     assert proven.epsilon is not None and proven.delta is not None and proven.epsilon == 2 / lam
-    laws = [law_of(mechanism, n) for n in range(tau_prime + 4)]
+    laws = [law_of(Subject.of(mechanism), n) for n in range(tau_prime + 4)]
     worst = 0.0
     for left, taken in itertools.product(range(max(0, tau - 2), tau_prime + 3), repeat=2):
         before = _together(laws[left + 1], laws[taken])
@@ -192,6 +133,6 @@ def test_exchanging_a_user_costs_twice_epsilon_and_the_same_delta(lam: int, tau:
     assert proven.delta * (1 - 1e-9) <= worst <= proven.delta * (1 + 1e-9) + edge
 
 
-def _together(one: Law, other: Law) -> dict[Any, float]:
+def _together(one: ItemLaw, other: ItemLaw) -> dict[Any, float]:
     """The joint law of two items."""
     return {(v, w): p * q for v, p in one.items() for w, q in other.items()}

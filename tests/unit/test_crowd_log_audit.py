@@ -1,12 +1,8 @@
-"""The audit of a synthetic log finds nothing in the installed code, and every mutant of it."""
+"""The audit of a synthetic log finds nothing in the installed code. Its mutants: test_audit."""
 
 from __future__ import annotations
 
-import pytest
-
 from hubbub.audit import logs
-from hubbub.audit.mutants import MUTANTS, Mutant
-from hubbub.audit.mutants_log import LOG
 from hubbub.audit.protocols import Subject
 from hubbub.audit.suite import SUBJECTS
 from hubbub.mechanisms import Mechanism
@@ -22,9 +18,3 @@ def test_the_installed_code_is_not_refuted() -> None:
     assert [r for r in rows if r.refuted] == []
     shares = [r.observed for r in rows if r.check.startswith("one user's share")]
     assert max(shares) > 0.95, "the greedy users do not reach the bound"
-
-
-@pytest.mark.parametrize("mutant", LOG, ids=[m.name for m in LOG])
-def test_a_mutant_is_caught(mutant: Mutant) -> None:
-    assert mutant in MUTANTS["crowd"]
-    assert any(row.refuted for row in logs.tests(mutant.make(subject())))

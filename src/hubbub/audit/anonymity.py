@@ -47,7 +47,15 @@ def tests(subject: Subject) -> Iterator[Row]:
     """The property on every log; then what one user more changes."""
     for name, events in logs().items():
         found = violations(_anonymity(subject), run(subject, events), ((u, q, url) for u, _, q, url in events))
-        yield row(subject, f"stated of its output: {name}", "proven", 0, len(found), 1, "; ".join(found[:2]) or "none violated")
+        yield row(
+            subject,
+            f"stated of its output: {name}",
+            "proven",
+            0,
+            len(found),
+            1,
+            "; ".join(found[:2]) or "none violated",
+        )
     crowd = crowd_of(K, "known", SITE)
     small, large = (shown(run(subject, events)) for events in (crowd, (*crowd, *one_user([("known", SITE)]))))
     differ = float(small != large)

@@ -59,7 +59,7 @@ class ChainRecorder(Recorder):
 
     def __init__(self) -> None:
         super().__init__()
-        self.domains: dict[str, tuple[int, tuple[int, ...], int, tuple[int, ...]]] = {}
+        self.domains: dict[str, tuple[int, tuple[int, ...], int, tuple[int, ...], tuple[int, ...]]] = {}
 
     def absent(
         self,
@@ -71,7 +71,7 @@ class ChainRecorder(Recorder):
         drops: Sequence[int],
     ) -> Exits:
         """None passes."""
-        self.domains[step] = (count, tuple(multiples), variance, tuple(thresholds))
+        self.domains[step] = (count, tuple(multiples), variance, tuple(thresholds), tuple(drops))
         none = np.zeros(0, np.int64)
         return Exits(none, none, none)
 
@@ -151,7 +151,8 @@ def _domains(subject: Subject, noise: ChainRecorder, n: int) -> Iterable[Row]:
         if stage is None:
             continue
         plan = closed(stage.rounds, size, false)
-        right = (size - present, plan.multiples, plan.variances[0] // plan.multiples[0], plan.thresholds)
+        unit = plan.variances[0] // plan.multiples[0]
+        right = (size - present, plan.multiples, unit, plan.thresholds, plan.drops)
         if noise.domains.get(f"{name} absent keys") != right:
             wrong.append(f"{name}: {noise.domains.get(f'{name} absent keys')} instead of {right}")
     yield row(subject, "keys of nobody run too", "proven", 0.0, float(len(wrong)), 1.0, "; ".join(wrong))
@@ -177,9 +178,11 @@ def seen_pairs(copies: int) -> Any:
         many = _enough(subject)
         base: list[Event] = []
         for i in range(copies):
-            base += [(f"u{q}{i}-{j}", 0, f"{q}{i}", None) for q in "ab" for j in range(many)]
-        hers = [(f"v{i}", 10 * t, f"{q}{i}", None) for i in range(copies) for t, q in enumerate("ab")]
-        nobody, somebody = (int(_shown(subject, log, copies).sum()) for log in (base, base + hers))
+            base += [(f"u{q}{i}-{j}", 0, f"{q}{i:04d}", None) for q in "ab" for j in range(many)]
+        hers = [(f"v{i}", 10 * t, f"{q}{i:04d}", None) for i in range(copies) for t, q in enumerate("ab")]
+        alone, with_her = (_shown(subject, log, copies) for log in (base, base + hers))
+        yield _places(subject, alone)
+        nobody, somebody = int(alone.sum()), int(with_her.sum())
         excess = 0.0
         for one, two in ((nobody, somebody), (somebody, nobody)):
             excess = max(excess, lower(two, copies) - factor * upper(one, copies))
@@ -190,10 +193,20 @@ def seen_pairs(copies: int) -> Any:
     return test
 
 
+def _places(subject: Subject, shown: Integers) -> Row:
+    """Which of the keys of nobody pass is a matter of chance: the first half of the domain no more than the second."""
+    half = shown.size // 2
+    first, second = int(shown[:half].sum()), int(shown[half:].sum())
+    apart = max(lower(first, half) - upper(second, half), lower(second, half) - upper(first, half))
+    power = smallest_visible(0.0, 1.0, half)
+    detail = f"{first} of the first {half} and {second} of the others"
+    return row(subject, "where keys of nobody pass", "proven", 0.0, max(0.0, apart), power, detail)
+
+
 def _shown(subject: Subject, events: Sequence[Event], copies: int) -> Integers:
     with tiny_log(events) as log:
         measured = subject.measure(log, SECRET)
         found = subject.perturb(measured, SecureNoise())
         rows = named_rows(log, subject.mechanism, "transitions", measured["transitions"], found).to_pylist()
     shown = {r["query"] for r in rows if r["query"][0] == "a" and r["next_query"] == "b" + r["query"][1:]}
-    return np.array([f"a{i}" in shown for i in range(copies)], np.int64)
+    return np.array([f"a{i:04d}" in shown for i in range(copies)], np.int64)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -24,7 +25,9 @@ from hubbub.noise.source import Integers
 
 REACH = 14
 MOST_RUNS = 400_000
+STEPS = 12
 Outcome = tuple[tuple[object, ...], ...]
+Law = dict[Outcome, float]
 
 
 class EnumeratingNoise:
@@ -179,7 +182,22 @@ def divergence(subject: Subject, pair: Pair, reach: int = REACH) -> Iterable[Aud
             continue
         worst = max(hockey_stick(small, large, epsilon), hockey_stick(large, small, epsilon))
         seen = max(0.0, worst - lumped)
-        yield row(subject, f"exact δ(ε): {pair.name}", against, delta, seen, lumped, f"δ({epsilon:.4g}) = {worst:.6g}")
+        found = row(
+            subject, f"exact δ(ε): {pair.name}", against, delta, seen, lumped, f"δ({epsilon:.4g}) = {worst:.6g}"
+        )
+        yield replace(found, epsilon=epsilon, empirical=largest_refuted(small, large, delta + lumped, epsilon))
+
+
+def largest_refuted(one: Law, other: Law, delta: float, most: float) -> float:
+    """The largest ε up to 2 `most` at which δ is passed in either direction; 0 if there is none."""
+    low, high = 0.0, 2 * most
+    if not delta < 1 or max(hockey_stick(one, other, 0.0), hockey_stick(other, one, 0.0)) <= delta:
+        return 0.0
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        passed = max(hockey_stick(one, other, middle), hockey_stick(other, one, middle)) > delta
+        low, high = (middle, high) if passed else (low, middle)
+    return low
 
 
 def threshold_law(subject: Subject) -> Iterable[AuditRow]:

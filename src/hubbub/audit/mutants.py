@@ -208,8 +208,9 @@ def _with_selection(change: Callable[[Selection], Selection]) -> Callable[[Mecha
 
     def make(mechanism: Mechanism) -> Subject:
         broken: Any = copy(mechanism)
-        if hasattr(broken, "stage"):
-            broken.stage = replace(broken.stage, selection=change(broken.stage.selection))
+        if hasattr(broken, "stages"):
+            first, *later = broken.stages
+            broken.stages = [replace(first, selection=change(first.selection)), *later]
         else:
             broken.selection = change(broken.selection)
         return replace(Subject.of(mechanism), perturb=broken.perturb)
@@ -237,6 +238,8 @@ def _one_variance(plan: Selection) -> Selection:
 
 class _Again(_Noise):
     """The recount is given the noise of the last round."""
+
+    drawn: Integers
 
     def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
         if "recount" in step:

@@ -57,6 +57,53 @@ class _OtherThreshold(_Noise):
         return self.source.absent(step, count, multiples, variance, [t + 1 for t in thresholds], drops)
 
 
+class _Changed(_Noise):
+    """Keys of nobody are asked for in another way; a subclass says how."""
+
+    def absent(
+        self,
+        step: str,
+        count: int,
+        multiples: Sequence[int],
+        variance: int,
+        thresholds: Sequence[int],
+        drops: Sequence[int],
+    ) -> Exits:
+        return self.source.absent(step, *self.changed(count, multiples, variance, thresholds, drops))
+
+    def changed(self, count: int, m: Sequence[int], v: int, t: Sequence[int], d: Sequence[int]) -> Any:
+        raise NotImplementedError
+
+
+class _LastRound(_Changed):
+    """They have no noise before the last round."""
+
+    def changed(self, count: int, m: Sequence[int], v: int, t: Sequence[int], d: Sequence[int]) -> Any:
+        return count, [sum(m)], v, t[-1:], []
+
+
+class _Everybody(_Changed):
+    """As many as the domain has, those of somebody included."""
+
+    def changed(self, count: int, m: Sequence[int], v: int, t: Sequence[int], d: Sequence[int]) -> Any:
+        return count + 2, m, v, t, d
+
+
+class _OneChance(_Changed):
+    """They leave after the first round."""
+
+    def changed(self, count: int, m: Sequence[int], v: int, t: Sequence[int], d: Sequence[int]) -> Any:
+        return count, m, v, t, [t[0], *d[1:]]
+
+
+class _FirstOnes(_Noise):
+    """As many pass as should, and it is always the first of the domain."""
+
+    def absent(self, *asked: Any) -> Exits:
+        found = self.source.absent(*asked)
+        return found._replace(ranks=np.arange(found.ranks.size))
+
+
 class _SureTotal(_Noise):
     """The kept total of a later table is exact."""
 
@@ -98,6 +145,10 @@ CHAIN = (
     Mutant("a closed domain skips keys of nobody", _noise(_NoAbsent)),
     Mutant("a key of nobody has no noise", _noise(_OneFewer)),
     Mutant("keys of nobody tested at another level", _noise(_OtherThreshold)),
+    Mutant("keys of nobody noised in the last round only", _noise(_LastRound)),
+    Mutant("keys of nobody leave after round 1", _noise(_OneChance)),
+    Mutant("noise for nobody at keys of somebody", _noise(_Everybody)),
+    Mutant("the first keys of nobody pass", _noise(_FirstOnes)),
     Mutant("clicks of unreleased queries in later pools", _all_clicks),
     Mutant("the kept total of clicks is exact", _noise(_SureTotal)),
     Mutant("a round of transitions without budget", _noise(_FreeRound)),

@@ -36,7 +36,13 @@ def threshold_pairs(mechanism: Mechanism) -> Iterable[Pair]:
         return
     table = next(t for t in ("queries", "clicks", *mechanism.tables) if t in mechanism.tables)
     pairs = _pairs(mechanism, table, mechanism.thresholds()[table])
-    yield from pairs if table != "transitions" else (_with_next(pair) for pair in pairs)
+    if table != "transitions":
+        yield from pairs
+        return
+    yield from (_with_next(pair) for pair in pairs)
+    apart = tuple((f"far{i}", 10_000 * i + 60 * n, f"x{n}", None) for i in range(9) for n in range(2))
+    between = tuple(("victim", 10_000 * i + 30, "v", None) for i in range(9))
+    yield Pair("searches in between the others'", apart, apart + between, False)
 
 
 def _with_next(pair: Pair) -> Pair:
@@ -79,9 +85,13 @@ def _pairs(mechanism: Mechanism, table: str, t: int) -> Iterable[Pair]:
     yield Pair("one of two known keys", two, two + one_user([("first", url)]), alone)
     choices = [(f"{i}", url) for i in range(d + 1)]
     torn = tuple((f"torn{i}", 10 + at, q, u) for i in range(t + 1) for at, (q, u) in enumerate(choices))
-    yield Pair("a majority of one, where users hold too many keys", torn, torn + one_user(choices[-1:]), d == 1 and alone)
+    tipped = torn + one_user(choices[-1:])
+    yield Pair("a majority of one, where users hold too many keys", torn, tipped, d == 1 and alone)
+    yield Pair("the same at the same moments", base, base + tuple(("victim", t, q, u) for _, t, q, u in base), False)
     yield Pair("a key repeated a thousand times", base, base + one_user([("known", url)], 1000), False)
     yield Pair("a new key repeated a thousand times", base, base + one_user([("new", url)], 1000), False)
+    early = tuple(("victim", i, f"early{i}", url) for i in range(d))
+    yield Pair("keys of her own before all others'", base, early + base, False)
     many = [(f"many{i}", url) for i in range(d + 5)]
     yield Pair("more keys than the bound", base, base + one_user(many), False)
     if url:

@@ -60,6 +60,10 @@ class Row:
     power: float
     verdict: str
     detail: str = field(default="", compare=False)
+    epsilon: float | None = field(default=None, compare=False)
+    """The ε that the check was made at."""
+    empirical: float = field(default=0.0, compare=False)
+    """The largest ε it refutes at that δ: a lower bound of the true one; 0 where the check sees none."""
 
     @property
     def refuted(self) -> bool:
@@ -68,7 +72,9 @@ class Row:
 
     def record(self) -> dict[str, object]:
         """The row as the command prints it."""
-        return {k: v for k, v in self.__dict__.items() if k != "detail"} | {"detail": self.detail}
+        document = dict(self.__dict__)
+        del document["epsilon"]
+        return document | {"empirical": self.empirical or None}
 
 
 class Neighbouring(Protocol):
@@ -104,3 +110,25 @@ def row(
     verdict = "refuted" if observed > bound * (1 + 1e-9) + 1e-15 else "not refuted"
     mechanism = subject.mechanism
     return Row(mechanism.name, mechanism.variant, check, against, bound, observed, power, verdict, detail)
+
+
+SHARED = "shared"
+"""Stands for a mechanism in rows about code that all of them use: reading, writing, booking, noise."""
+
+
+def shared_row(check: str, bound: float, observed: float, power: float, detail: str = "") -> Row:
+    """A row about shared code: what is proven of any mechanism rests on it."""
+    verdict = "refuted" if observed > bound * (1 + 1e-9) + 1e-15 else "not refuted"
+    return Row(SHARED, "both", check, "proven", bound, observed, power, verdict, detail)
+
+
+KINDS = {
+    "exact": ("exact", "composed", "one user's share", "one user's keys", "a query outside"),
+    "statistical": ("sampled", "a step that nobody", "where keys of nobody", "whole runs"),
+    "byte difference": ("byte difference", "row order", "no trace", "only released strings"),
+}
+
+
+def kind_of(check: str) -> str:
+    """By which means a check looks; what is asked of the noise source or of the ledger, without a law, is static."""
+    return next((kind for kind, starts in KINDS.items() if check.startswith(starts)), "static check")

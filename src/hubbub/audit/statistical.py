@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -170,8 +170,9 @@ def compare(
                 best, direction, gain = name, (p, q), excess
     p, q = (s.part(held) for s in direction)
     hits_p, hits_q = int(tests[best](p).sum()), int(tests[best](q).sum())
-    seen = lower(hits_p, p.runs) - factor * upper(hits_q, q.runs)
-    return row(
+    low, high = lower(hits_p, p.runs), upper(hits_q, q.runs)
+    seen = low - factor * high
+    found = row(
         subject,
         f"sampled δ(ε): {pair.name}",
         against,
@@ -180,6 +181,8 @@ def compare(
         smallest_visible(delta, factor, half),
         f"event: {best}; {hits_p} and {hits_q} of {half} runs",
     )
+    refuted = math.log((low - delta) / high) if low > delta + high else 0.0
+    return replace(found, epsilon=epsilon, empirical=refuted)
 
 
 def smallest_visible(delta: float, factor: float, runs: int) -> float:

@@ -9,16 +9,19 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow as pa
 
-from hubbub.audit import anonymity, chain, closed, closed_pairs, drawn, logs, pooled
+from hubbub.audit import anonymity, chain, closed, closed_pairs, drawn, logs, pooled, shared
 from hubbub.audit.chain import is_chain
 from hubbub.audit.composed import composed
 from hubbub.audit.counts import noise_source, row_order, sensitivity
 from hubbub.audit.exact import divergence, threshold_law
 from hubbub.audit.mutants import MUTANTS
+from hubbub.audit.mutants_shared import SHARED_MUTANTS
 from hubbub.audit.neighbours import threshold_pairs
-from hubbub.audit.protocols import Row, Subject, Tester, is_pooled
+from hubbub.audit.probabilistic import probabilistic
+from hubbub.audit.protocols import SHARED, Row, Subject, Tester, is_pooled, kind_of
+from hubbub.audit.search import FULL, QUICK, bad_neighbours
 from hubbub.audit.statistical import sampled, sampled_pools
-from hubbub.errors import ParameterError
+from hubbub.errors import OurBug, ParameterError
 from hubbub.lists import UrlList
 from hubbub.mechanisms import Mechanism, build, mechanisms
 from hubbub.mechanisms.anonymity import Anonymity
@@ -82,7 +85,7 @@ SUBJECTS: dict[str, Callable[[], list[Mechanism]]] = {
         build("zealous", {"m": 2, "lambda": 1, "tau": 2, "tau_prime": 5, "keep": "random"}, tables=["clicks"]),
         build("zealous", {"m": 1, "lambda": 1, "tau": 2, "tau_prime": 5}, tables=["transitions"]),
         build("zealous", {"m": 1, "lambda": 1, "tau": 2, "tau_prime": 5}, tables=["keywords", "queries"]),
-        build("zealous", {"m": 1, "lambda": 1, "tau": 2, "tau_prime": 6, "U": 20}, variant="published"),
+        build("zealous", {"m": 1, "lambda": 1, "tau": 2, "tau_prime": 6, "U": 6}, variant="published"),
         build("zealous", {"m": 1, "lambda": 2, "tau_prime": "3.3", "analysis": EQUATION_3}, variant="published"),
     ],
     **anonymity.SUBJECTS,
@@ -155,13 +158,19 @@ def tests(subject: Subject, runs: int) -> Iterator[Row]:
         for pair in threshold_pairs(subject.mechanism):
             if len({(q, u) for _, _, q, u in pair.larger}) <= 4:
                 yield from test(subject, pair)
+    if subject.mechanism.name == "zealous":
+        yield from probabilistic(subject)
+    yield from bad_neighbours(QUICK if runs == QUICK_RUNS else FULL)(subject)
 
 
 def audit(
     mechanism: str | None = None, *, quick: bool = False, say: Callable[[str], None] = lambda _: None
 ) -> list[Row]:
-    """Audit the installed code of one mechanism, or of all."""
+    """Audit the installed code of one mechanism, of what they share (`shared`), or of all."""
     rows: list[Row] = []
+    if mechanism in (None, SHARED):
+        say("shared code")
+        rows += shared.tests(quick)
     for subject in _subjects(mechanism):
         say(f"{subject.mechanism.name} {subject.mechanism.variant} {describe(subject.mechanism)}")
         rows += tests(subject, QUICK_RUNS if quick else RUNS)
@@ -176,16 +185,28 @@ def mutants(mechanism: str | None = None, *, say: Callable[[str], None] = lambda
         for mutant in MUTANTS[name]:
             say(f"{name}: {mutant.name}")
             broken = [m for m in subjects if mutant.needs in ("", *m.tables)]
-            caught = next(_caught(mutant.make, broken), "")
-            found.append({"mutant": mutant.name, "of": name, "verdict": "caught" if caught else "missed", "by": caught})
+            found.append(_verdict(mutant.name, name, _rows(mutant.make, broken)))
+    for fault in SHARED_MUTANTS if mechanism in (None, SHARED) else ():
+        say(f"{SHARED}: {fault.name}")
+        with fault.planted():
+            found.append(_verdict(fault.name, SHARED, fault.detector()))
     return found
 
 
-def _caught(make: Callable[[Mechanism], Subject], subjects: Iterable[Mechanism]) -> Iterator[str]:
+def _rows(make: Callable[[Mechanism], Subject], subjects: Iterable[Mechanism]) -> Iterator[Row]:
     for mechanism in subjects:
-        for row in tests(make(mechanism), QUICK_RUNS):
-            if row.refuted and row.against == "proven":  # a paper's claim may be false of the sound version, too
-                yield f"{row.check} ({mechanism.variant})"
+        yield from tests(make(mechanism), QUICK_RUNS)
+
+
+def _verdict(mutant: str, of: str, rows: Iterable[Row]) -> dict[str, str]:
+    """Caught by the first check that refutes something proven; a paper's claim may be false of the sound version."""
+    by = ""
+    try:
+        if caught := next((r for r in rows if r.refuted and r.against == "proven"), None):
+            by = f"{kind_of(caught.check)}: {caught.check} ({caught.variant})"
+    except OurBug as error:
+        by = f"static check: the code refuses by itself: {error}"
+    return {"mutant": mutant, "of": of, "verdict": "caught" if by else "missed", "by": by}
 
 
 def describe(mechanism: Mechanism) -> str:
@@ -194,8 +215,9 @@ def describe(mechanism: Mechanism) -> str:
 
 
 def _names(mechanism: str | None) -> list[str]:
-    if mechanism is not None and mechanism not in mechanisms():
-        raise ParameterError("There is no such mechanism.", given=mechanism, allowed=", ".join(mechanisms()))
+    if mechanism is not None and mechanism not in (*mechanisms(), SHARED):
+        allowed = ", ".join([*mechanisms(), SHARED])
+        raise ParameterError("There is no such mechanism.", given=mechanism, allowed=allowed)
     return [n for n in mechanisms() if mechanism in (None, n)]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from hubbub import audited
 from hubbub.account import Domain
 from hubbub.card.facts import ACCOUNTANT, LIBRARIES, LOOK, Booked, Facts
 from hubbub.card.schema import NOT_STATED, STAMP, VERSION, Card, integrity
@@ -36,7 +37,7 @@ def build_card(mechanism: Mechanism, facts: Facts) -> Card:
         "post_processing": list(mechanism.post_processing()),
         "implementation": _implementation(facts),
         "checks": {
-            "audit": [],
+            "audit": _audit(mechanism, facts),
             "how": [
                 "hubbub card RELEASE --check",
                 f"hubbub audit --mechanism {mechanism.name}",
@@ -200,6 +201,12 @@ def _implementation(facts: Facts) -> dict[str, object]:
         "side_channels": "one batch, not interactive; time and memory of the run are not published",
         "raw_data": {"access": owner.raw_data_access, "kept_until": owner.raw_data_kept_until},
     }
+
+
+def _audit(mechanism: Mechanism, facts: Facts) -> list[dict[str, object]]:
+    """What audits of the code that ran have found; of an audit that was not run it says so."""
+    quoted = [f"{mechanism.name} {mechanism.variant}", audited.SHARED]
+    return [{"of": of} | (facts.audit[of].record() if of in facts.audit else audited.NOT_RUN) for of in quoted]
 
 
 def _also(mechanism: Mechanism, private: bool) -> list[dict[str, object]]:

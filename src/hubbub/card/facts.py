@@ -15,6 +15,7 @@ from datetime import UTC, date, datetime
 from importlib.metadata import version
 
 import hubbub
+from hubbub import audited
 from hubbub.card.owner import Owner
 from hubbub.card.schema import Card
 from hubbub.log import Period
@@ -67,6 +68,8 @@ class Facts:
     files: Mapping[str, Written] = field(default_factory=dict)
     published: date = field(default_factory=lambda: datetime.now(UTC).date())
     versions: Mapping[str, str] = field(default_factory=installed)
+    audit: Mapping[str, audited.Found] = field(default_factory=audited.known)
+    """What audits of the installed code found, on made-up logs."""
 
     def __post_init__(self) -> None:
         """Versions are versions: no room for other words."""
@@ -113,4 +116,5 @@ def facts_of(card: Card) -> Facts:
         files={f.path: Written(f.sha256, f.rows) for f in release.files},
         published=date.fromisoformat(release.published),
         versions=versions | {name: made.libraries[name] for name in LIBRARIES},
+        audit={str(quoted["of"]): found for quoted in card.checks.audit if (found := audited.Found.read(quoted))},
     )

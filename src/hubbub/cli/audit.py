@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hubbub.cli.shared import Json, Quiet, Terminal, Verbose, command
 from hubbub.errors import CheckFailed
 
+if TYPE_CHECKING:
+    from hubbub.audit import Row
+
 
 @command
 def audit(
-    mechanism: Annotated[str | None, typer.Option(help="Only this mechanism.", metavar="M")] = None,
+    mechanism: Annotated[
+        str | None, typer.Option(help="Only this mechanism, or `shared` for what all of them use.", metavar="M")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sampled runs.")] = False,
     mutants: Annotated[bool, typer.Option("--mutants", help="Audit broken versions: each must be caught.")] = False,
     json: Json = False,
@@ -20,6 +26,8 @@ def audit(
     verbose: Verbose = False,
 ) -> None:
     """Try to refute the guarantees of the installed code, on logs made for it.
+
+    What is found is kept in the user's data directory, and the card of a release quotes it.
 
     Example: hubbub audit --mechanism korolova --mutants
     """
@@ -45,9 +53,50 @@ def audit(
             f"bound {r.bound:.4g}, observed {r.observed:.4g}, would have seen {r.power:.2g} more)"
         )
     terminal.document({"rows": [r.record() for r in rows]})
+    for line in summary(rows):
+        terminal.say(line)
+    _keep(rows, quick, terminal)
     broken = [r for r in rows if r.refuted and r.against == "proven"]
     terminal.say(
         f"{len(rows)} checks, {len(broken)} proven guarantees refuted. Not refuted is not proven: see docs/proofs."
     )
     if broken:
         raise CheckFailed(f"{len(broken)} proven guarantees were refuted.")
+
+
+def summary(rows: Sequence[Row]) -> Iterator[str]:
+    """Which claims of papers were refuted, how near the proven ε is met, and how often a sound version alarms."""
+    from hubbub.audit.protocols import kind_of
+    from hubbub.audit.statistical import LEVEL
+    from hubbub.audited import summary as found
+    from hubbub.mechanisms import mechanisms
+
+    refuted: dict[str, list[Row]] = {}
+    for r in rows:
+        if r.refuted and r.against == "claimed":
+            refuted.setdefault(r.mechanism, []).append(r)
+    yield ""
+    for name, theirs in refuted.items():
+        worst = max(theirs, key=lambda r: r.observed / max(r.bound, 1e-300))
+        yield (
+            f"Refuted claim of a paper, {mechanisms()[name].paper} ({name} as published): {len(theirs)} checks, "
+            f"for example {worst.check}: claimed {worst.bound:.4g}, observed {worst.observed:.4g}."
+        )
+    for of, one in found(rows, quick=True).items():
+        if one.proven_epsilon and one.empirical_epsilon:
+            low, high = f"{one.empirical_epsilon:.4g}", f"{one.proven_epsilon:.4g}"
+            yield f"{of}: ε = {high} is proven, ε up to {low} is refuted at the same δ."
+    sampled = sum(kind_of(r.check) == "statistical" for r in rows)
+    yield (
+        f"{sampled} sampled checks: all of them together refute a sound version by chance with probability at most "
+        f"{2 * LEVEL * sampled:.1g}; the others leave nothing to chance."
+    )
+
+
+def _keep(rows: Sequence[Row], quick: bool, terminal: Terminal) -> None:
+    from hubbub import audited
+
+    try:
+        terminal.note(f"Kept in {audited.keep(audited.summary(rows, quick))}.")
+    except OSError as error:
+        terminal.say(f"What was found could not be kept, so cards will not quote it: {error}")

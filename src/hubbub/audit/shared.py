@@ -1,0 +1,30 @@
+"""Audits of what every mechanism rests on: reading, writing, booking, and the constants of a chain of stages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from hubbub.audit import engine, static, taint, two_stages
+from hubbub.audit.protocols import Row
+from hubbub.audit.whole import FULL, QUICK, whole_runs
+
+DETECTORS: tuple[Callable[[], Iterable[Row]], ...] = (
+    taint.records,
+    taint.public,
+    taint.order,
+    taint.scores,
+    static.books,
+    static.previous,
+    static.unproven,
+    static.slack,
+    static.forked,
+    engine.shares,
+    two_stages.tests,
+)
+
+
+def tests(quick: bool) -> Iterator[Row]:
+    """Every check of shared code; a quick audit runs the command less often."""
+    for detector in DETECTORS:
+        yield from detector()
+    yield from whole_runs(QUICK if quick else FULL)()
