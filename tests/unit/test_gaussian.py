@@ -249,15 +249,15 @@ def test_constants_of_the_chain(
     epsilon, delta, mu2, novel = budget
     stages = calibrate.calibrate(PLANS, Fraction(epsilon), Fraction(delta), 4, "")
     for stage, expected in zip(stages, (queries, clicks), strict=False):
-        assert abs(stage.selection.variances[0] / expected[0] - 1) < 1e-8
-        assert all(abs(a - b) <= 2 for a, b in zip(stage.selection.thresholds, expected[1:], strict=True))
+        assert abs(stage.rounds.variances[0] / expected[0] - 1) < 1e-8
+        assert all(abs(a - b) <= 2 for a, b in zip(stage.rounds.thresholds, expected[1:], strict=True))
     steps = [s for i, stage in enumerate(stages) for s in stage.steps("", tightened=i == 0)]
     total = sum((s.total for s in steps), Fraction(0))
     assert abs(float(total) / float(mu2) - 1) < 1e-8
     assert abs(100 * steps[0].per_key / novel - 1) < 1e-5
     shares = {s.name: float(s.total / total) for s in steps}
     assert shares["transitions"] == pytest.approx(0.2 * 0.858) and shares["sessions"] == pytest.approx(0.05 * 0.858)
-    assert not stages[2].selection.thresholds and all(not s.tests for s in steps[6:]), "closed: no test, no δ"
+    assert not stages[2].rounds.thresholds and all(not s.tests for s in steps[6:]), "closed: no test, no δ"
     assert theorem_2(steps, float(epsilon)) <= certify(steps, float(epsilon)) <= float(delta)
 
 

@@ -60,7 +60,8 @@ def card(
         terminal.say(parsed.claim.sentence)
         terminal.say(f"  mechanism  {parsed.mechanism.name} ({parsed.mechanism.variant})")
         claimed = parsed.mechanism.claimed
-        terminal.say(f"  claimed    ε = {_n(claimed.epsilon)}, δ = {_n(claimed.delta)} by {claimed.by}")
+        holds = "" if claimed.holds else f", which does NOT hold: {claimed.why}"
+        terminal.say(f"  claimed    ε = {_n(claimed.epsilon)}, δ = {_n(claimed.delta)} by {claimed.by}{holds}")
         terminal.say(f"  proven     ε = {_n(parsed.claim.epsilon)}, δ = {_n(parsed.claim.delta)}")
         for step in parsed.steps:
             terminal.say(f"  {step.name:10} {noise_of(step)}; {rule_of(step)}")
