@@ -19,6 +19,7 @@ from hubbub.estimate.shape import Shape, held, shape_of
 from hubbub.mechanisms.base import Released
 from hubbub.noise import SeededNoise
 from hubbub.steps.count import Counts
+from hubbub.steps.pools import EnginePools
 
 if TYPE_CHECKING:
     from hubbub.estimate.source import Source
@@ -69,6 +70,9 @@ def each(mechanism: Mechanism, source: Source, runs: int) -> Iterator[dict[str, 
                 if getattr(measured.get(table), "keys", "")
             }
         scale = source.scale if all(scalable(m) or follows(m) for m in measured.values()) else 1.0
+        for m in measured.values():
+            if isinstance(m, EnginePools):
+                m.again()
         ready = {
             name: scaled(m, samples[name].by_id(samples[name].users), scale) if name in samples else m
             for name, m in measured.items()
