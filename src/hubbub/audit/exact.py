@@ -44,22 +44,13 @@ class EnumeratingNoise:
 
     def laplace(self, step: str, scale: Fraction, size: int) -> Integers:
         """The next `size` values of this run."""
-        a = math.exp(-1 / scale)
-        values = np.empty(size, np.int64)
-        for i in range(size):
-            if self.at == len(self.digits):
-                self.digits.append([0, 2 * self.reach + 1])
-            x = self.digits[self.at][0] - self.reach
-            self.at += 1
-            edge = abs(x) == self.reach
-            self.mass *= a ** abs(x) / (1 + a) if edge else a ** abs(x) * (1 - a) / (1 + a)
-            values[i] = x
-        self.tail = max(self.tail, 2 * a**self.reach / (1 + a))
-        return values
+        return self._walk(laplace_law(scale, self.reach), size)
 
     def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
         """The next `size` values of this run."""
-        law = gaussian_law(Fraction(variance), self.reach)
+        return self._walk(gaussian_law(Fraction(variance), self.reach), size)
+
+    def _walk(self, law: tuple[float, ...], size: int) -> Integers:
         values = np.empty(size, np.int64)
         for i in range(size):
             if self.at == len(self.digits):
@@ -130,6 +121,15 @@ class EnumeratingNoise:
                 return
             self.digits[-1][0] += 1
         raise RuntimeError("too many runs to enumerate: use a smaller log or a shorter reach")
+
+
+@lru_cache
+def laplace_law(scale: Fraction, reach: int) -> tuple[float, ...]:
+    """The discrete Laplace law on −reach … reach, its tails lumped at the ends: P(x) = a^|x| (1 − a)/(1 + a)."""
+    a = math.exp(-1 / scale)
+    inner = (a ** abs(x) * (1 - a) / (1 + a) for x in range(1 - reach, reach))
+    end = a**reach / (1 + a)
+    return (end, *inner, end)
 
 
 @lru_cache

@@ -116,5 +116,5 @@ def facts_of(card: Card) -> Facts:
         files={f.path: Written(f.sha256, f.rows) for f in release.files},
         published=date.fromisoformat(release.published),
         versions=versions | {name: made.libraries[name] for name in LIBRARIES},
-        audit={str(quoted["of"]): found for quoted in card.checks.audit if (found := audited.Found.read(quoted))},
+        audit={q.of: found for q in card.checks.audit if (found := audited.Found.read(q.model_dump())) is not None},
     )

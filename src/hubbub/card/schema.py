@@ -210,10 +210,23 @@ class Implementation(Part):
     raw_data: dict[str, str]
 
 
+class AuditPart(Part):
+    """What an audit of the code that ran has found, on made-up logs; "not refuted" is the best it can say."""
+
+    of: str
+    verdict: Literal["not run", "not refuted", "refuted"]
+    on: str | None = None
+    quick: bool | None = None
+    checks: int | None = None
+    refuted: int | None = None
+    proven_epsilon: float | None = None
+    empirical_epsilon: float | None = None
+
+
 class Checks(Part):
     """How to check the claim; results of audits on made-up logs only."""
 
-    audit: list[dict[str, object]]
+    audit: list[AuditPart]
     how: list[str]
     reviewed_by: list[str]
 
