@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: venv demo test check bench clean
+.PHONY: venv demo test audit check bench clean
 
 venv: $(VENV)/.ready  ## the virtual environment, from pinned constraints
 
@@ -17,6 +17,10 @@ demo: venv            ## the main job: a log goes in, a private release comes ou
 
 test: venv            ## every test, two at a time, with coverage
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --cov --cov-report=term
+
+audit: venv           ## everything the tests sample, ten times over and on twenty seeds; then every mutant
+	$(BIN)/hubbub audit
+	$(BIN)/hubbub audit --mutants
 
 check: venv           ## lint and strict types
 	$(BIN)/ruff check .

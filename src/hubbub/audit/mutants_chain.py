@@ -141,15 +141,17 @@ def _all_clicks(mechanism: Mechanism) -> Subject:
     return replace(Subject.of(mechanism), measure=measure) if is_chain(mechanism) else Subject.of(mechanism)
 
 
+TABLE = "transitions"
+"""What only a chain has."""
 CHAIN = (
-    Mutant("a closed domain skips keys of nobody", _noise(_NoAbsent)),
-    Mutant("a key of nobody has no noise", _noise(_OneFewer)),
-    Mutant("keys of nobody tested at another level", _noise(_OtherThreshold)),
-    Mutant("keys of nobody noised in the last round only", _noise(_LastRound)),
-    Mutant("keys of nobody leave after round 1", _noise(_OneChance)),
-    Mutant("noise for nobody at keys of somebody", _noise(_Everybody)),
-    Mutant("the first keys of nobody pass", _noise(_FirstOnes)),
-    Mutant("clicks of unreleased queries in later pools", _all_clicks),
-    Mutant("the kept total of clicks is exact", _noise(_SureTotal)),
-    Mutant("a round of transitions without budget", _noise(_FreeRound)),
+    Mutant("a closed domain skips keys of nobody", _noise(_NoAbsent), TABLE),
+    Mutant("a key of nobody has no noise", _noise(_OneFewer), TABLE),
+    Mutant("keys of nobody tested at another level", _noise(_OtherThreshold), TABLE),
+    Mutant("keys of nobody noised in the last round only", _noise(_LastRound), TABLE),
+    Mutant("keys of nobody leave after round 1", _noise(_OneChance), TABLE),
+    Mutant("noise for nobody at keys of somebody", _noise(_Everybody), TABLE),
+    Mutant("the first keys of nobody pass", _noise(_FirstOnes), TABLE),
+    Mutant("clicks of unreleased queries in later pools", _all_clicks, TABLE),
+    Mutant("the kept total of clicks is exact", _noise(_SureTotal), TABLE),
+    Mutant("a round of transitions without budget", _noise(_FreeRound), TABLE),
 )

@@ -64,6 +64,8 @@ class Row:
     """The ε that the check was made at."""
     empirical: float = field(default=0.0, compare=False)
     """The largest ε it refutes at that δ: a lower bound of the true one; 0 where the check sees none."""
+    tests: int = field(default=1, compare=False)
+    """How many tests it stands for, each with a chance of a false alarm of its own."""
 
     @property
     def refuted(self) -> bool:
@@ -73,7 +75,7 @@ class Row:
     def record(self) -> dict[str, object]:
         """The row as the command prints it."""
         document = dict(self.__dict__)
-        del document["epsilon"]
+        del document["epsilon"], document["tests"]
         return document | {"empirical": self.empirical or None}
 
 

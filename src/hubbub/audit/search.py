@@ -23,7 +23,7 @@ NEW = ("q0", "q1", "known", "first", "second")
 
 
 def bad_neighbours(tries: int, seed: int = 1) -> Callable[[Subject], Iterable[Row]]:
-    """A tester that tries so many pairs, from each of the hand-made ones in turn."""
+    """A tester that tries so many pairs: the hand-made ones, then changes of the worst so far or of any of them."""
 
     def test(subject: Subject) -> Iterable[Row]:
         starts = [p for p in threshold_pairs(subject.mechanism) if p.enumerable]
@@ -32,9 +32,9 @@ def bad_neighbours(tries: int, seed: int = 1) -> Callable[[Subject], Iterable[Ro
         dice, loss = random.Random(seed), subject.mechanism.loss()  # noqa: S311  (which logs are tried, not noise)
         worst, at, lumped = -1.0, starts[0], 0.0
         for n in range(tries):
-            pair = starts[n] if n < len(starts) else _changed(at, dice)
+            pair = starts[n] if n < len(starts) else _changed(at if dice.random() < 0.5 else dice.choice(starts), dice)
             found = _delta(subject, pair, loss.epsilon)
-            if found is not None and found[0] >= worst:
+            if found is not None and found[0] > worst * (1 + 1e-9):
                 worst, lumped, at = *found, pair
         seen, check = max(0.0, worst - lumped), f"exact δ(ε) of the worst neighbours found in {tries} tries"
         detail = f"δ({loss.epsilon:.4g}) = {worst:.6g} for {len(at.smaller)} rows and {len(at.larger)}"

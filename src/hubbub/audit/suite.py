@@ -20,7 +20,7 @@ from hubbub.audit.neighbours import threshold_pairs
 from hubbub.audit.probabilistic import probabilistic
 from hubbub.audit.protocols import SHARED, Row, Subject, Tester, is_pooled, kind_of
 from hubbub.audit.search import FULL, QUICK, bad_neighbours
-from hubbub.audit.statistical import sampled, sampled_pools
+from hubbub.audit.statistical import sampled, sampled_pools, seeds
 from hubbub.errors import OurBug, ParameterError
 from hubbub.lists import UrlList
 from hubbub.mechanisms import Mechanism, build, mechanisms
@@ -29,6 +29,8 @@ from hubbub.mechanisms.optimal.histograms import Histograms
 
 QUICK_RUNS, RUNS = 40_000, 400_000
 QUICK_COPIES, COPIES = 150, 600
+LOOKED_AT = 2
+"""How many pairs of logs are sampled on many seeds."""
 CHAIN = ["queries", "clicks", "transitions"]
 EQUATION_3 = "indistinguishability"
 
@@ -146,6 +148,8 @@ def tests(subject: Subject, runs: int) -> Iterator[Row]:
         for pair in pooled.pairs(subject):
             if len({q for _, _, q, _ in pair.larger}) <= 6:
                 yield from sampled_pools(runs)(subject, pair)
+                if runs > QUICK_RUNS:
+                    yield seeds(lambda noise, pair=pair: sampled_pools(QUICK_RUNS, noise)(subject, pair))  # type: ignore[misc]
         if is_chain(subject.mechanism):
             yield from chain.seen_pairs(QUICK_COPIES if runs == QUICK_RUNS else COPIES)(subject)
         return
@@ -158,6 +162,9 @@ def tests(subject: Subject, runs: int) -> Iterator[Row]:
         for pair in threshold_pairs(subject.mechanism):
             if len({(q, u) for _, _, q, u in pair.larger}) <= 4:
                 yield from test(subject, pair)
+    if runs > QUICK_RUNS:
+        for pair in list(threshold_pairs(subject.mechanism))[:LOOKED_AT]:
+            yield seeds(lambda noise, pair=pair: sampled(QUICK_RUNS, noise)(subject, pair))  # type: ignore[misc]
     if subject.mechanism.name == "zealous":
         yield from probabilistic(subject)
     yield from bad_neighbours(QUICK if runs == QUICK_RUNS else FULL)(subject)

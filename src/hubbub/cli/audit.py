@@ -86,7 +86,7 @@ def summary(rows: Sequence[Row]) -> Iterator[str]:
         if one.proven_epsilon and one.empirical_epsilon:
             low, high = f"{one.empirical_epsilon:.4g}", f"{one.proven_epsilon:.4g}"
             yield f"{of}: ε = {high} is proven, ε up to {low} is refuted at the same δ."
-    sampled = sum(kind_of(r.check) == "statistical" for r in rows)
+    sampled = sum(r.tests for r in rows if kind_of(r.check) == "statistical")
     yield (
         f"{sampled} sampled checks: all of them together refute a sound version by chance with probability at most "
         f"{2 * LEVEL * sampled:.1g}; the others leave nothing to chance."
