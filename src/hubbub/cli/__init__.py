@@ -11,6 +11,7 @@ import sys
 
 import typer
 
+from hubbub.cli.attack import attack
 from hubbub.cli.audit import audit
 from hubbub.cli.card import card
 from hubbub.cli.demo import demo
@@ -38,6 +39,7 @@ app.command()(inspect)
 app.command()(estimate)
 app.command()(release)
 app.command()(evaluate)
+app.command()(attack)
 app.command()(card)
 app.add_typer(ledger, name="ledger")
 app.add_typer(pool, name="pool")

@@ -127,7 +127,9 @@ def owner_only(release: Release) -> Path:
     return release.public.parent / "owner-only"
 
 
-def keep(folder: Path, task: str, scores: dict[str, Any], details: dict[str, object]) -> None:
+def keep(
+    folder: Path, task: str, scores: dict[str, Any], details: dict[str, object], name: str = "scores.json"
+) -> None:
     """Put one task's scores into the file, whole or not at all; what other tasks left there stays."""
     with disk_errors(folder, "release folder"):
         if not folder.is_dir():
@@ -136,19 +138,19 @@ def keep(folder: Path, task: str, scores: dict[str, Any], details: dict[str, obj
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)  # two evaluations at once: one merges after the other
-            document = read(folder)
+            document = read(folder, name)
             rest = document.pop(DETAILS, {})
             document[task] = scores
             rest.pop(task, None)
             rest |= {task: details} if details else {}
-            _replace(folder / "scores.json", dict(sorted(document.items())) | {DETAILS: dict(sorted(rest.items()))})
+            _replace(folder / name, dict(sorted(document.items())) | {DETAILS: dict(sorted(rest.items()))})
         finally:
             os.close(lock)
 
 
-def read(folder: Path) -> dict[str, Any]:
+def read(folder: Path, name: str = "scores.json") -> dict[str, Any]:
     """What was scored so far."""
-    path = folder / "scores.json"
+    path = folder / name
     if not path.is_file():
         return {}
     try:
