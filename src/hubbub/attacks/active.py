@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Integers = npt.NDArray[np.int64]
 DEFAULT = 20
+MANY = 1 << 40
 
 
 def accounts(mechanism: Mechanism, table: str) -> int:
@@ -45,12 +46,17 @@ class Active(Attack, register=True):
     about = "did the target ask this? fake accounts lift it to the threshold"
     paper = "Götz et al. 2009, §3.2"
 
+    def __init__(self, accounts: int | None = None) -> None:
+        self.accounts = accounts
+        """Fake accounts around each target; None: as many as the threshold asks for."""
+
     def run(self, setup: Setup) -> Outcome:
         """Two worlds; every target is in one of them."""
         mechanism = setup.mechanism
         table, kind = attacked(mechanism)
         targets = lone_keys(setup, kind)
-        each, before = accounts(mechanism, table), begins(setup.log)
+        each = accounts(mechanism, table) if self.accounts is None else self.accounts
+        before = begins(setup.log)
         added = fakes(targets, kind, each, before)
         first = coins(setup, targets.num_rows)
         said, present = [], []
@@ -65,7 +71,7 @@ class Active(Attack, register=True):
             Rate(int(yes[truly].sum()), int(truly.sum())),
             Rate(int(yes[~truly].sum()), int((~truly).sum())),
             f"{each} accounts for each of {targets.num_rows} targets hold one of her {kind.name}; the attacker says "
-            f"that she does if {table} shows more than {each} users of it",
+            f"that she does if {table} shows it, and with more than {each} users where numbers are exact",
             mechanism.loss(),
         )
 
@@ -75,9 +81,10 @@ def counted(
 ) -> Integers:
     """How many users the release shows for each target's key, 0 where it does not show it.
 
-    A key without a number is one that reached the threshold.
+    Behind noise and a threshold, showing says more than the number: it reached the threshold, whatever the number.
     """
     rows = tables[table]
+    noisy = bool(mechanism.steps()) and (table == "log" or table in mechanism.thresholds())
     if mechanism.name == "k-session":  # one row a session, its words in the order of the alphabet
         sessions = Counter(rows.column("query").to_pylist())
         return np.array([sessions[" ".join(sorted(set(q.split())))] for q in targets.column("query").to_pylist()])
@@ -90,10 +97,10 @@ def counted(
     if table == "log":
         users = rows.group_by("query").aggregate([("user", "count_distinct")])
         shown = dict(zip(*(users.column(c).to_pylist() for c in ("query", "user_count_distinct")), strict=True))
-        if mechanism.steps() or mechanism.thresholds():  # synthetic users: it shows, or it does not
-            shown = dict.fromkeys(shown, np.iinfo(np.int64).max)
-        return np.array([shown.get(query, 0) for query in targets.column("query").to_pylist()])
+        return np.array([shown.get(q, 0) * (MANY if noisy else 1) for q in targets.column("query").to_pylist()])
     keys = list(zip(*(rows.column(c).to_pylist() for c in kind.columns), strict=True))
     values = dict(zip(keys, rows.column(mechanism.value_column).to_pylist(), strict=True))
     wanted = zip(*(targets.column(c).to_pylist() for c in kind.columns), strict=True)
-    return np.array([np.iinfo(np.int64).max if (n := values.get(key, 0)) is None else n for key in wanted], np.int64)
+    return np.array(
+        [0 if key not in values else MANY if noisy or values[key] is None else values[key] for key in wanted]
+    )

@@ -22,14 +22,16 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-TOP, SCORED, ROUNDS, ANCHORS = 400, 100, 12, 150
+TOP, SCORED, ROUNDS, ANCHORS = 400, 100, 40, 150
 """Words matched; the most frequent of them that count; how often they are matched again; by the company of how many."""
-SEARCHES = 'SELECT DISTINCT uid, "time", query FROM log'
+WEIGHT = 3.0
+"""How much company counts beside frequency."""
+SEARCHES = 'SELECT uid, query, min("time") AS "time" FROM log GROUP BY uid, query'
 
 
 @dataclass(frozen=True)
 class Words:
-    """The most frequent words of a log: in which share of searches, and with which others in them."""
+    """The most frequent words of a log: in which share of queries, a user's own once each, and with which others."""
 
     text: list[str]
     share: Floats
@@ -59,7 +61,7 @@ class HashInversion(Attack, register=True):
         else:
             half = f"SELECT * FROM ({SEARCHES}) AS s WHERE md5(concat('{setup.secret.hex()}', uid)) < '8'"
             plain, source = words(setup.log, half), "half of the users of the raw log (no other log was given)"
-        guess = match(hidden, plain, setup.say)
+        guess = match(hidden, plain)
         truth = dict(zip(*every_mark(setup.log), strict=True))
         tries = min(SCORED, len(hidden.text))
         right = sum(plain.text[guess[i]] == truth.get(hidden.marks[i]) for i in range(tries))
@@ -73,7 +75,7 @@ class HashInversion(Attack, register=True):
 
 
 def words(log: SearchLog, searches: str = SEARCHES) -> Words:
-    """The most frequent words of a log, by searches."""
+    """The most frequent words of a log."""
     rows, word = _held(log, searches)
     coded = word.dictionary_encode()
     code = coded.indices.to_numpy().astype(np.int64)
@@ -111,7 +113,7 @@ def every_mark(log: SearchLog) -> tuple[list[tuple[int, int]], list[str]]:
 
 
 def _held(log: SearchLog, searches: str) -> tuple[tuple[Integers, Integers], pa.Array]:
-    """Every word of every search once: (search, time) and word."""
+    """Every word of every query of a user once: (query, time) and word."""
     rows = log.engine.fetch(searches)
     split = pc.split_pattern(rows.column("query").combine_chunks(), " ")
     search = pc.list_parent_indices(split).to_numpy().astype(np.int64)
@@ -130,17 +132,17 @@ def _marks(code: Integers, times: Integers, size: int) -> npt.NDArray[np.uint64]
     return sums
 
 
-def match(hidden: Words, plain: Words, say: object = None) -> Integers:
+def match(hidden: Words, plain: Words) -> Integers:
     """For each hash the word it is taken for: rank by rank at first, then by frequency and company."""
     from scipy.optimize import linear_sum_assignment
 
     guess = np.minimum(np.arange(len(hidden.text)), len(plain.text) - 1)
     frequency = (np.log(hidden.share)[:, None] - np.log(plain.share)[None, :]) ** 2
-    for round_ in range(ROUNDS):
-        anchors = np.arange(min(ANCHORS * (round_ + 1) // ROUNDS + 10, guess.size))
+    for number in range(1, ROUNDS + 1):
+        anchors = np.arange(min(10 + ANCHORS * number // ROUNDS, guess.size))  # the surest first
         ours, theirs = np.sqrt(hidden.together[:, anchors]), np.sqrt(plain.together[:, guess[anchors]])
-        company = ((ours[:, None, :] - theirs[None, :, :]) ** 2).sum(axis=2)
-        rows, columns = linear_sum_assignment(frequency + 3 * company)
+        company = (ours**2).sum(axis=1)[:, None] + (theirs**2).sum(axis=1)[None, :] - 2 * ours @ theirs.T
+        rows, columns = linear_sum_assignment(frequency + WEIGHT * company)
         guess = guess.copy()
         guess[rows] = columns
     return guess

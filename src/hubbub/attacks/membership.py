@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from hubbub.account import Step
 from hubbub.attacks.base import Attack, NotAttackable, Outcome, Rate, Setup
 from hubbub.attacks.world import attacked, coins, release_in_memory, world
+from hubbub.coins import CoinStep
 from hubbub.mechanisms.base import Released
 from hubbub.release import named_rows
 from hubbub.steps.bound import hashed
@@ -98,7 +100,7 @@ class Chances:
     """What a published value, or none, says about one user more."""
 
     def __init__(self, mechanism: Mechanism, table: str) -> None:
-        self.step = next((s for s in mechanism.steps() if s.name == table and hasattr(s, "chance")), None)
+        self.step = next((s for s in mechanism.steps() if s.name == table and isinstance(s, Step | CoinStep)), None)
         self.threshold = mechanism.thresholds().get(table, 1) if not mechanism.steps() else None
         self.known: dict[int, float] = {}
 
