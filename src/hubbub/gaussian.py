@@ -21,6 +21,7 @@ TAU2 = 4
 """Variance given up to the simulation lemma."""
 SLACK = 1e-9
 DELTA_SLACK = 1e-7
+LEVELS = "accumulator >= a level that follows from the number of keys that could be released"
 
 
 def mu2_of(shift2: int, variance: int) -> Fraction:
@@ -63,6 +64,8 @@ class GaussianStep:
     """Whether its pool is fixed before any noise, and its first round has uniform weights (theorem 2)."""
     shrinking: bool = False
     """One round of weights 1/√n: t keys of one user's own have at most mean/√t each."""
+    selects: bool = False
+    """Whether keys of a known domain are released by levels that follow from its size; they cost no δ."""
     noise: str = "discrete-gaussian"
 
     def __post_init__(self) -> None:
@@ -131,7 +134,7 @@ class GaussianStep:
             "noise": self.noise,
             "scale": None,
             "threshold": self.threshold,
-            "keeps": "accumulator >= threshold" if self.tests else "every key",
+            "keeps": "accumulator >= threshold" if self.tests else LEVELS if self.selects else "every key",
             "sensitivity": {"l0": self.keys} if self.keys else {},
             "epsilon": None,
             "delta": float(min(1.0, self.keys * self.per_key)),
@@ -143,6 +146,7 @@ class GaussianStep:
                 "tests": [[t.mean, t.variance, t.threshold] for t in self.tests],
                 "tightened": self.tightened,
                 "shrinking": self.shrinking,
+                **({"selects": True} if self.selects else {}),
             },
         }
 
@@ -160,6 +164,7 @@ def read_gaussian(record: dict[str, object]) -> GaussianStep:
         keys=int(sensitivity.get("l0", 0)),
         tightened=bool(law["tightened"]),
         shrinking=bool(law["shrinking"]),
+        selects=bool(law.get("selects", False)),
         noise=str(record["noise"]),
     )
 

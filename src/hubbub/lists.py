@@ -25,6 +25,15 @@ class UrlList:
 
 
 @dataclass(frozen=True)
+class Made:
+    """What the card of an earlier release says of its making."""
+
+    mechanism: str
+    variant: str
+    parameters: dict[str, str]
+
+
+@dataclass(frozen=True)
 class QueryPool:
     """A public pool of queries: distinct, cleaned like the log, in the order of their text."""
 
@@ -36,6 +45,8 @@ class QueryPool:
     """Where it came from, in the words of whoever built it."""
     use: str = "pool"
     """What a mechanism does with it: pool, list or previous."""
+    made: Made | None = None
+    """How an earlier release was made, as its ledger must know it."""
 
     def record(self) -> dict[str, str]:
         """The pool as a card names it."""
@@ -83,18 +94,30 @@ def read_pool(path: str | Path) -> QueryPool:
 
 def read_list(path: str | Path) -> QueryPool:
     """Read a public list of queries: any Parquet or TSV file with a column `query`."""
+    if (Path(path).parent / "card.json").exists():
+        raise Refused(
+            "This file belongs to a release: its queries are not public knowledge but a budget already spent.",
+            given=path,
+            next="name the release with --previous, so that its budget is added",
+        )
     return _queries(Path(path), "list", "--public-list")
 
 
 def read_previous(path: str | Path) -> QueryPool:
-    """The queries of an earlier release; refused unless it is private from end to end and unseeded.
+    """The queries of an earlier release; refused unless it is private from end to end, unseeded and as it was written.
 
     That it stands in the ledger is checked by the release that uses it.
     """
+    from hubbub.card.check import check
     from hubbub.card.schema import Card
     from hubbub.release import Release
 
     earlier = Release(path)
+    broken = [finding.what for finding in check(path) if not finding.holds]
+    if broken:
+        raise Refused(
+            "The earlier release is not as it was written.", given=broken[0], next=f"hubbub card {path} --check"
+        )
     if not earlier.private:
         raise Refused(
             "An earlier release may be built on only if it is private itself.",
@@ -103,12 +126,14 @@ def read_previous(path: str | Path) -> QueryPool:
         )
     if "queries" not in earlier.tables:
         raise InputError("The earlier release has no queries.", given=", ".join(earlier.tables), allowed="queries")
-    name = Card.model_validate(earlier.card).release.id
+    card = Card.model_validate(earlier.card)
+    name = card.release.id
+    made = Made(card.mechanism.name, card.mechanism.variant, dict(card.mechanism.parameters))
     file = earlier.public / "queries.parquet"
     rows = pooled(earlier.queries.to_arrow().column("query"))
     if not rows.num_rows:
         raise InputError("The earlier release has no queries.", given=f"{path}: an empty table")
-    return QueryPool(name, rows, _sha256(file), rows.num_rows, f"earlier release {name}", "previous")
+    return QueryPool(name, rows, _sha256(file), rows.num_rows, f"earlier release {name}", "previous", made)
 
 
 def _queries(path: Path, use: str, option: str) -> QueryPool:

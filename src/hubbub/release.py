@@ -35,6 +35,7 @@ from hubbub.errors import InputError, LedgerError, OurBug, ParameterError, Refus
 from hubbub.folder import permit, require_free, whole
 from hubbub.guarantee import ANYTHING, Guarantee, finite, number
 from hubbub.ledger import Entry, Ledger, named
+from hubbub.lists import Made
 from hubbub.mechanisms.base import Mechanism, Rows, Tables
 from hubbub.noise import SecureNoise, SeededNoise, discrete_laplace
 from hubbub.report.page import Shown, render, write_pages
@@ -256,8 +257,12 @@ def _refuse_unknown_previous(ledger: Ledger, plan: Plan) -> None:
     previous = plan.mechanism.previous
     if previous is None:
         return
-    known = [f"{e.dataset}-r{e.id}" for e in ledger.entries(plan.population) if e.private and e.state == "committed"]
-    if previous.name not in known:
+    known = {
+        f"{e.dataset}-r{e.id}": Made(e.mechanism, e.variant, {k: str(v) for k, v in e.parameters.items()})
+        for e in ledger.entries(plan.population)
+        if e.private and e.state == "committed"
+    }
+    if previous.made is None or known.get(previous.name) != previous.made:
         raise Refused(
             "The earlier release is not in this ledger, so its budget would not be added to this one's.",
             given=f"{previous.name}, population {plan.population}",

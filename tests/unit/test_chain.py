@@ -13,7 +13,7 @@ from hubbub.errors import InputError, ParameterError
 from hubbub.mechanisms import build
 from hubbub.mechanisms.base import Released
 from hubbub.mechanisms.crowd import stages
-from hubbub.mechanisms.crowd.chain import at_most, missing
+from hubbub.mechanisms.crowd.chain import at_most, by_value, missing
 from hubbub.noise import Exits, SeededNoise
 from hubbub.release import named_rows
 from hubbub.steps.chosen import joinable, joins
@@ -167,9 +167,22 @@ def test_what_nothing_depends_on_is_refused() -> None:
         build("crowd", {**BUDGET, "D_c": 3}, tables=["queries"])
 
 
-def test_without_times_there_are_no_transitions() -> None:
-    with pytest.raises(InputError, match="no times"):
-        run([("u", None, "x", None)], tables=("queries", "transitions"))
+def test_without_times_there_are_no_transitions_and_nothing_is_spent() -> None:
+    mechanism = build("crowd", BUDGET, tables=("queries", "transitions"))
+    with tiny_log([("u", None, "x", None)]) as log, pytest.raises(InputError, match="no times"):
+        mechanism.measure(log, SECRET)  # the half that runs before the ledger is asked
+
+
+def test_the_order_of_heads_knows_values_and_texts_only() -> None:
+    texts = [("b", "a"), ("a", "b"), ("c", "a"), ("a", "a")]
+    counted = Released(np.arange(4), np.array([5, 9, 5, 5]), 1.0)
+    assert [texts[i] for i in by_value(counted, texts)] == [("a", "b"), ("a", "a"), ("b", "a"), ("c", "a")]
+    assert [texts[i] for i in by_value(Released(np.arange(4), None, None), texts)] == sorted(texts)
+
+
+def test_keywords_cannot_take_more_than_the_queries_have() -> None:
+    with pytest.raises(ParameterError, match="Keywords"):
+        build("crowd", {**BUDGET, "keywords_weight": 45})
 
 
 def test_an_empty_chain_is_an_empty_release() -> None:

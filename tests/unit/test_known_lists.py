@@ -109,6 +109,21 @@ def test_an_earlier_release_must_be_private_and_in_the_ledger(hubbub: Hubbub, lo
     assert "not in this ledger" in refused.stderr and not (tmp_path / "x").exists()
 
 
+def test_a_changed_or_other_release_is_refused(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
+    first = tmp_path / "first"
+    hubbub("release", log_file, *OPTIONS, "--out", first)
+    inside = first / "public" / "queries.parquet"
+    refused = hubbub("release", log_file, *OPTIONS, "--public-list", inside, "--out", tmp_path / "x", code=2)
+    assert "--previous" in refused.stderr
+    other = tmp_path / "other.sqlite"  # its first entry has the same name, and other parameters
+    hubbub("release", log_file, *OPTIONS, "--set", "D=7", "--ledger", other, "--out", tmp_path / "elsewhere")
+    same_name = ("--previous", first, "--ledger", other, "--out", tmp_path / "x")
+    assert "not in this ledger" in hubbub("release", log_file, *OPTIONS, *same_name, code=2).stderr
+    pq.write_table(pa.table({"query": ["my own secret"], "users": [9], "noise_sd": [1.0]}), inside)
+    refused = hubbub("release", log_file, *OPTIONS, "--previous", first, "--out", tmp_path / "x", code=2)
+    assert "not as it was written" in refused.stderr and not (tmp_path / "x").exists()
+
+
 @pytest.mark.parametrize("name", ["korolova", "gaussian"])
 def test_others_take_no_list(name: str) -> None:
     with pytest.raises(Exception, match="takes no list"):

@@ -197,7 +197,8 @@ def _implementation(facts: Facts) -> dict[str, object]:
             "sampler": "exact integer discrete Laplace and Gaussian (table and cells; docs/proofs/noise.md)",
             "seeded": facts.seeded,
         },
-        "floating_point": "noise, counts and thresholds are integers; no float between draw and value",
+        "floating_point": "noise, exact counts and thresholds are integers; floats appear after the noise only, where "
+        "post_processing says so",
         "side_channels": "one batch, not interactive; time and memory of the run are not published",
         "raw_data": {"access": owner.raw_data_access, "kept_until": owner.raw_data_kept_until},
     }

@@ -33,6 +33,8 @@ def rule_of(part: StepPart) -> str:
     step = _read(part)
     if step is None:
         return part.keeps
+    if isinstance(step, GaussianStep) and step.selects:
+        return f"a key is released if its {part.keeps}"
     if step.threshold is None:
         return f"no threshold: {part.keeps}"
     if isinstance(step, Step):

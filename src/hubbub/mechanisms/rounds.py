@@ -78,6 +78,7 @@ class Selection:
             tests=self.tests,
             keys=self.limit if self.thresholds else 0,
             tightened=tightened,
+            selects=not self.thresholds,
         )
 
 

@@ -76,7 +76,6 @@ FOLLOWS = f't2 - "time" <= {GAP} AND n2 <> q1'
 
 def walk(log: SearchLog, length: int) -> None:
     """Keep every run of up to `length` searches, one right after the other, that begins with two released queries."""
-    require_times(log)
     ahead, columns = _ahead(length)
     log.engine.save(
         "walked",

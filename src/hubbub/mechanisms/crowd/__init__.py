@@ -31,6 +31,7 @@ from hubbub.steps.holdings import Holdings
 from hubbub.steps.keys import CLICKS, KEYWORDS, LOG, QUERIES, TRANSITIONS
 from hubbub.steps.pools import EnginePools
 from hubbub.steps.profile import SHAPES, profile
+from hubbub.steps.sessions import require_times
 
 if TYPE_CHECKING:
     from hubbub.lists import QueryPool
@@ -38,16 +39,14 @@ if TYPE_CHECKING:
     from hubbub.noise import NoiseSource
 
 PROOF = "docs/proofs/crowd.md"
-LISTED_FALSE = Parameter(
-    "F_list", "number", "listed queries of nobody to expect at most", 10, low=0, open_low=True, high=100_000
-)
+SMALL = Fraction(1, 10**6)
+LISTED_FALSE = Parameter("F_list", "number", "listed queries of nobody to expect at most", 10, low=SMALL, high=100_000)
 FALSE_KEYS = Parameter(
     "F",
     "number",
     "rows of nobody to expect at most in each table over a known domain",
     1,
-    low=0,
-    open_low=True,
+    low=SMALL,
     high=10**9,
 )
 
@@ -101,6 +100,14 @@ class Crowd(Mechanism, register=True):
         if missing:
             raise ParameterError("crowd needs a privacy budget.", given="no " + ", ".join(missing), next="set both")
         all_settings = {p.name: p.default for p in self.parameters if p.default is not None} | given
+        if "keywords" in self.tables and Fraction(all_settings["queries_weight"]) <= Fraction(
+            all_settings["keywords_weight"]
+        ):
+            raise ParameterError(
+                "Keywords take their weight from that of the queries.",
+                given=f"keywords_weight = {all_settings['keywords_weight']}",
+                allowed=f"below queries_weight = {all_settings['queries_weight']}",
+            )
         plans = stages.plans(self.tables, all_settings)
         used = stages.used(self.tables) | ({"F_list"} if self.listed else set())
         unused = [name for name in given if name not in used]
@@ -171,27 +178,45 @@ class Crowd(Mechanism, register=True):
 
     def missing(self) -> tuple[str, ...]:
         """Weights, not counts, pass the threshold: users who hold many keys count less."""
-        return tuple(
+        open_stages = [
             f"{name}: released at a weight of {users:.1f} users, where a user's weight is shared by the {name} of "
             "hers that are still in the running; below that a key is more likely absent than present"
             for name, users in self._open()
-        )
+        ]
+        if self.listed:
+            open_stages.append("queries of the lists named on this card are released at lower weights")
+        rest = [t for t in ("transitions", "sessions") if t in self.tables]
+        return (*open_stages, *(f"{t}: the level depends on how many keys of its kind could be released" for t in rest))
 
     def spurious(self) -> str:
-        """Open stages test keys of pools only; closed ones test every key of their domain."""
+        """Open stages test keys of pools only; known keys are tested whether or not anybody holds them."""
+        said = []
         if self.listed:
-            return (
-                f"queries: at most {float(Fraction(self.settings['F_list'])):g} listed ones of nobody are expected; "
-                "transitions and sessions: see the parameter F; keywords: words of released queries"
-            )
-        if "log" in self.tables:
-            return "every row of the log stands for nobody; other tables: see the parameter F"
+            false = float(Fraction(self.settings["F_list"]))
+            said.append(f"queries: at most {false:g} listed ones of nobody are expected")
         if {"transitions", "sessions"} & set(self.tables):
-            return (
-                f"transitions and sessions: at most {float(Fraction(self.settings['F'])):g} rows of nobody are "
-                "expected in each selection; other tables: none, every released key was held by at least one user"
-            )
-        return "none: every released key was held by at least one user"
+            false = float(Fraction(self.settings["F"]))
+            said.append(f"transitions and sessions: at most {false:g} rows of nobody are expected in each selection")
+        if "log" in self.tables:
+            said.append("log: every row, its users are made up")
+        none = "every released key was held by at least one user"
+        return "; ".join([*said, f"otherwise none: {none}"]) if said else f"none: {none}"
+
+    def post_processing(self) -> tuple[str, ...]:
+        """Everything that happens to released numbers."""
+        done = [
+            "two estimates of each count weighed by their noise, in floating point, and rounded to whole users",
+            "counts raised by the share that scaling heavy users took, as far as the kept total shows it",
+        ]
+        if len(self.stages) > 1:
+            done += [
+                "no key has more users than what it is made of",
+                "a later table of fewer than 20 keys has no numbers",
+                "sessions are looked for among at most a million joins of released sequences, the most frequent first",
+            ]
+        if "log" in self.tables:
+            done.append("a synthetic log made from released tables and noisy histograms")
+        return (*done, *super().post_processing())
 
     @property
     def listed(self) -> tuple[QueryPool, ...]:
@@ -220,6 +245,8 @@ class Crowd(Mechanism, register=True):
     def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
         """Pools of the first stage, fixed and kept before the first noise; later ones wait for what it releases."""
         first, limit = self.stage.name, self.selection.limit
+        if any(stage.name == "transitions" for stage in self.stages):
+            require_times(log)  # here, or a log without times would end a run that has drawn noise
         if self.listed:
             self._known().register(log)
         ahead = LISTED if self.listed else None

@@ -67,9 +67,9 @@ class Recount:
         """Noise of the counts for users of squared length cap2: ⌈C²/μ²⌉ + 4, so Δ²/(S − 4) <= μ² whatever C² is."""
         return math.ceil(cap2 / self.mu2) + 4
 
-    def widest(self, users: float) -> int:
-        """The largest noise it may ask for, if released keys weigh at least this many users."""
-        cap2 = math.ceil(self.keys * 4**self.bits / math.sqrt(max(1.0, users)))
+    def widest(self) -> int:
+        """The largest noise it may ask for: no λ is above 2^bits."""
+        cap2 = self.keys * 4**self.bits
         return max(self.variance(cap2), self.kept_variance)
 
 
@@ -165,19 +165,17 @@ def calibrate(plans: list[StagePlan], epsilon: Fraction, delta: Fraction, rounds
     stages = [Stage(p.name, selections.get(p.name), recounts.get(p.name), histograms.get(p.name)) for p in plans]
     served = []
     for stage in stages:  # a run must not stop after its first noise because of what was released
-        tests = stage.selection.thresholds if stage.selection is not None else ()
-        passing = min((stage.rounds.users(r) for r in range(len(tests))), default=1.0)
-        served.append(stage if stage.recount is None else replace(stage, recount=_served(stage.recount, passing)))
+        served.append(stage if stage.recount is None else replace(stage, recount=_served(stage.recount)))
     steps = [s for i, stage in enumerate(served) for s in stage.steps(proof, tightened=i == 0)]
     if certify(steps, eps) > float(delta):
         raise OurBug("the calibrated constants do not meet δ")
     return served
 
 
-def _served(recount: Recount, users: float) -> Recount:
-    """λ coarser until the sampler serves any noise the recount may need."""
+def _served(recount: Recount) -> Recount:
+    """λ coarser until the sampler serves any noise the recount may need, however light the released keys are."""
     for bits in range(LAMBDA_BITS, 3, -1):
-        if 2 * replace(recount, bits=bits).widest(users) < WIDEST_NOISE:
+        if 2 * replace(recount, bits=bits).widest() < WIDEST_NOISE:
             return replace(recount, bits=bits)
     raise ParameterError("This ε needs more noise than the sampler serves.", next="raise epsilon or delta")
 

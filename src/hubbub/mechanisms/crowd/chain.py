@@ -10,7 +10,7 @@ What each stage asks of the log is a `Later` on the engine; the chain itself is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -105,6 +105,12 @@ def at_most(child: Released, parent: Released, places: Integers) -> Released:
     return replace(child, values=np.minimum(child.values, parent.values[places]))
 
 
+def by_value(released: Released, texts: Sequence[tuple[str, ...]]) -> Integers:
+    """Places by released value, then by text: never by id, which knows more than what was released."""
+    values = [0] * len(texts) if released.values is None else released.values.tolist()
+    return np.array(sorted(range(len(texts)), key=lambda i: (-values[i], texts[i])), np.int64)
+
+
 @dataclass
 class Later:
     """A later table on the engine: its keys have names only once earlier stages are through."""
@@ -195,7 +201,7 @@ class Chain:
         else:
             texts = self.texts[f"sequences_{length - 1}"]
             heads = [tuple(t.split(SEPARATOR)) for t in texts.column("queries").to_pylist()]
-        order = np.arange(len(heads)) if shorter.values is None else np.argsort(-shorter.values, kind="stable")
+        order = by_value(shorter, heads)
         heads = [heads[i] for i in order]
         joined, parents = chosen.joins(heads[: chosen.joinable(heads)])  # the most frequent, if all would be too many
         parents = order[parents]
