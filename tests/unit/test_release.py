@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,7 @@ def test_taint_one_user_changes_no_public_byte_but_through_the_tables(tmp_path: 
 def test_nothing_exact_about_the_input_is_public(released: Path) -> None:
     facts = json.loads((released / "owner-only" / "facts.json").read_text())
     text = "".join((released / "public" / n).read_text() for n in ("card.json", "index.html", "README.md"))
+    text = re.sub("[0-9a-f]{16,}", "", text)  # a hash holds any four digits now and then
     assert str(facts["rows"]) not in text
     assert "2006-03" not in text
 

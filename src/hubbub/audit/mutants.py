@@ -37,6 +37,12 @@ class Mutant:
     make: Callable[[Mechanism], Subject]
     needs: str = ""
     """The table it breaks, where only some subjects have it."""
+    variant: str = ""
+    """The variant it breaks, if only one."""
+
+    def concerns(self, mechanism: Mechanism) -> bool:
+        """Whether it changes anything of this subject."""
+        return self.needs in ("", *mechanism.tables) and self.variant in ("", mechanism.variant)
 
 
 class _Noise:

@@ -42,7 +42,7 @@ def threshold_pairs(mechanism: Mechanism) -> Iterable[Pair]:
     yield from (_with_next(pair) for pair in pairs)
     apart = tuple((f"far{i}", 10_000 * i + 60 * n, f"x{n}", None) for i in range(9) for n in range(2))
     between = tuple(("victim", 10_000 * i + 30, "v", None) for i in range(9))
-    yield Pair("searches in between the others'", apart, apart + between, False)
+    yield Pair("searches in between the others'", apart, apart + between, False, counting=True)
 
 
 def _with_next(pair: Pair) -> Pair:
@@ -87,11 +87,17 @@ def _pairs(mechanism: Mechanism, table: str, t: int) -> Iterable[Pair]:
     torn = tuple((f"torn{i}", 10 + at, q, u) for i in range(t + 1) for at, (q, u) in enumerate(choices))
     tipped = torn + one_user(choices[-1:])
     yield Pair("a majority of one, where users hold too many keys", torn, tipped, d == 1 and alone)
-    yield Pair("the same at the same moments", base, base + tuple(("victim", t, q, u) for _, t, q, u in base), False)
-    yield Pair("a key repeated a thousand times", base, base + one_user([("known", url)], 1000), False)
-    yield Pair("a new key repeated a thousand times", base, base + one_user([("new", url)], 1000), False)
+    yield Pair(
+        "the same at the same moments",
+        base,
+        base + tuple(("victim", t, q, u) for _, t, q, u in base),
+        False,
+        counting=True,
+    )
+    yield Pair("a key repeated a thousand times", base, base + one_user([("known", url)], 1000), False, counting=True)
+    yield Pair("a new key repeated a thousand times", base, base + one_user([("new", url)], 1000), False, counting=True)
     early = tuple(("victim", i, f"early{i}", url) for i in range(d))
-    yield Pair("keys of her own before all others'", base, early + base, False)
+    yield Pair("keys of her own before all others'", base, early + base, False, counting=True)
     many = [(f"many{i}", url) for i in range(d + 5)]
     yield Pair("more keys than the bound", base, base + one_user(many), False)
     if url:

@@ -45,12 +45,18 @@ def session_pairs(mechanism: Mechanism) -> Iterable[Pair]:
     base = crowd(t, "known", asked)
     again = ["again"] * 50 if mechanism.variant == "published" else ["again", "more"] * 25
     yield Pair("the same again and again", base, base + visit("victim", again, url, pause=1), False)
-    yield Pair("a session of ten queries", base, base + visit("victim", [f"long{i}" for i in range(10)], url), False)
+    yield Pair(
+        "a session of ten queries",
+        base,
+        base + visit("victim", [f"long{i}" for i in range(10)], url),
+        False,
+        counting=True,
+    )
     many = sum((visit("victim", [f"m{s}.{i}" for i in range(l_q)], url, 3 * gap * s) for s in range(l_s + 5)), ())
-    yield Pair("more sessions than the bound", base, base + many, False)
+    yield Pair("more sessions than the bound", base, base + many, False, counting=True)
     apart = sum((visit(f"far{i}", ["x1", "x2"], url, 9 * gap * i) for i in range(t)), ())
     between = tuple(("victim", 9 * gap * i + 30, "v", url) for i in range(t))
-    yield Pair("searches in between the others'", apart, apart + between, False)
+    yield Pair("searches in between the others'", apart, apart + between, False, counting=True)
     both = crowd(t + 1, "late", ["x", "y", "x"], 9000) + crowd(t + 1, "early", ["z", "w", "z"])
     yield Pair("sessions that read the same backwards", both, both + visit("victim", ["x", "y", "x"], url), False)
     if url:

@@ -45,6 +45,8 @@ class Pair:
     larger: tuple[Event, ...]
     enumerable: bool = True
     """Few enough keys to enumerate every run."""
+    counting: bool = False
+    """Bad for counting alone: exact counts of both logs say all there is, and the noise is not sampled for it."""
 
 
 @dataclass(frozen=True)

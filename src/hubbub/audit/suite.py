@@ -160,7 +160,7 @@ def tests(subject: Subject, runs: int) -> Iterator[Row]:
         tests = composed, *tests
     for test in tests:
         for pair in threshold_pairs(subject.mechanism):
-            if len({(q, u) for _, _, q, u in pair.larger}) <= 4:
+            if len({(q, u) for _, _, q, u in pair.larger}) <= 4 and not pair.counting:
                 yield from test(subject, pair)
     if runs > QUICK_RUNS:
         for pair in list(threshold_pairs(subject.mechanism))[:LOOKED_AT]:
@@ -191,7 +191,7 @@ def mutants(mechanism: str | None = None, *, say: Callable[[str], None] = lambda
         subjects = SUBJECTS[name]()
         for mutant in MUTANTS[name]:
             say(f"{name}: {mutant.name}")
-            broken = [m for m in subjects if mutant.needs in ("", *m.tables)]
+            broken = [m for m in subjects if mutant.concerns(m)]
             found.append(_verdict(mutant.name, name, _rows(mutant.make, broken)))
     for fault in SHARED_MUTANTS if mechanism in (None, SHARED) else ():
         say(f"{SHARED}: {fault.name}")

@@ -85,7 +85,7 @@ def summary(rows: Sequence[Row]) -> Iterator[str]:
     for of, one in found(rows, quick=True).items():
         if one.proven_epsilon and one.empirical_epsilon:
             low, high = f"{one.empirical_epsilon:.4g}", f"{one.proven_epsilon:.4g}"
-            yield f"{of}: ε = {high} is proven, ε up to {low} is refuted at the same δ."
+            yield f"{of}, at parameters of the audit's own: ε = {high} is proven, up to {low} is refuted at the same δ."
     sampled = sum(r.tests for r in rows if kind_of(r.check) == "statistical")
     yield (
         f"{sampled} sampled checks: all of them together refute a sound version by chance with probability at most "
