@@ -212,9 +212,10 @@ def threshold_law(subject: Subject) -> Iterable[AuditRow]:
         worst, at = 0.0, 0
         floor = getattr(step, "floor", 1)
         around = {*range(step.threshold - 2, step.threshold + 2), *((floor - 1, floor) if floor > 1 else ())}
+        reach = max(abs(step.threshold - n) for n in around) + 2  # beyond it a key passes or fails for certain
         for n in sorted(n for n in around if n >= 1):
             log = measured(subject, holding(table, n))
-            law, _ = distribution(subject, log)
+            law, _ = distribution(subject, log, reach)
             released = math.fsum(mass for outcome, mass in law.items() if any(r[0] == table for r in outcome))
             expected = step.chance(n)
             if abs(released - expected) > worst:

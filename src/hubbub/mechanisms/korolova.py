@@ -15,6 +15,7 @@ import math
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,7 @@ PROOF = "docs/proofs/korolova.md"
 SCALE = Fraction(1, 50)
 
 
+@lru_cache
 def laplace_sd(scale: Fraction) -> float:
     """Standard deviation of the discrete Laplace: √(2a)/(1−a), a = e^(−1/scale)."""
     a = math.exp(-1 / scale)
