@@ -16,7 +16,8 @@ def test_the_table_is_made_again_and_holds() -> None:
     sizes = re.search(r"^([\d,]+) synthetic users, and ([\d,]+) newcomers", text, re.MULTILINE)
     printed = re.search(r"<!-- table -->\n(.*?)\n<!-- end of table -->", text, re.DOTALL)
     assert sizes and printed
-    lines = table(*(int(size.replace(",", "")) for size in sizes.groups()))
+    users, targets = (int(size.replace(",", "")) for size in sizes.groups())
+    lines = table(users, targets)
     assert markdown(lines) == printed[1]
     for line in lines:
         success, false = line.outcome.success, line.outcome.false_alarms

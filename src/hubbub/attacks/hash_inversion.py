@@ -24,19 +24,17 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 TOP, SCORED, ROUNDS, ANCHORS = 400, 100, 40, 150
 """Words matched; the most frequent of them that count; how often they are matched again; by the company of how many."""
-WEIGHT = 3.0
-"""How much company counts beside frequency."""
 SEARCHES = 'SELECT uid, query, min("time") AS "time" FROM log GROUP BY uid, query'
 
 
 @dataclass(frozen=True)
 class Words:
-    """The most frequent words of a log: in which share of queries, a user's own once each, and with which others."""
+    """The most frequent words of a log: in how many queries, each user's own once, and with which others in them."""
 
     text: list[str]
-    share: Floats
+    n: Floats
     together: Floats
-    """P(the other word too | this word)."""
+    """Queries with both words; none with itself."""
     marks: list[tuple[int, int]]
     """How often, and the sum of a hash of the times: the same word in two copies of one log has the same marks."""
 
@@ -92,14 +90,10 @@ def words(log: SearchLog, searches: str = SEARCHES) -> Words:
     search, times = rows
     ones = np.ones(int(inside.sum()))
     held = csr_matrix((ones, (search[inside], place[code][inside])), shape=(int(search.max()) + 1, top.size))
-    both = np.asarray((held.T @ held).todense())
+    both = np.asarray((held.T @ held).todense(), float)
+    np.fill_diagonal(both, 0.0)
     marks = _marks(code, times, n.size)
-    return Words(
-        [text[i] for i in top],
-        n[top] / (int(search.max()) + 1),
-        both / n[top][:, None],
-        [(int(n[i]), int(marks[i])) for i in top],
-    )
+    return Words([text[i] for i in top], n[top].astype(float), both, [(int(n[i]), int(marks[i])) for i in top])
 
 
 def every_mark(log: SearchLog) -> tuple[list[tuple[int, int]], list[str]]:
@@ -133,16 +127,20 @@ def _marks(code: Integers, times: Integers, size: int) -> npt.NDArray[np.uint64]
 
 
 def match(hidden: Words, plain: Words) -> Integers:
-    """For each hash the word it is taken for: rank by rank at first, then by frequency and company."""
+    """For each hash the word it is taken for: rank by rank at first, then by frequency and company.
+
+    Counts are compared by their square roots, whose spread is the same for frequent and for rare words.
+    """
     from scipy.optimize import linear_sum_assignment
 
     guess = np.minimum(np.arange(len(hidden.text)), len(plain.text) - 1)
-    frequency = (np.log(hidden.share)[:, None] - np.log(plain.share)[None, :]) ** 2
+    as_large = np.sqrt(hidden.n.sum() / plain.n.sum())
+    frequency = (np.sqrt(hidden.n)[:, None] - as_large * np.sqrt(plain.n)[None, :]) ** 2
     for number in range(1, ROUNDS + 1):
         anchors = np.arange(min(10 + ANCHORS * number // ROUNDS, guess.size))  # the surest first
-        ours, theirs = np.sqrt(hidden.together[:, anchors]), np.sqrt(plain.together[:, guess[anchors]])
+        ours, theirs = np.sqrt(hidden.together[:, anchors]), as_large * np.sqrt(plain.together[:, guess[anchors]])
         company = (ours**2).sum(axis=1)[:, None] + (theirs**2).sum(axis=1)[None, :] - 2 * ours @ theirs.T
-        rows, columns = linear_sum_assignment(frequency + WEIGHT * company)
+        rows, columns = linear_sum_assignment(frequency + company)
         guess = guess.copy()
         guess[rows] = columns
     return guess
