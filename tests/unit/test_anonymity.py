@@ -107,7 +107,7 @@ def test_k_keyword_by_hand() -> None:
 
 
 def test_k_click_needs_more_than_k() -> None:
-    log: list[Event] = [(f"u{i}", i, "q", "site") for i in range(3)] + [(f"u{i}", i, "r", "site") for i in range(2)]
+    log: list[Event] = [(f"u{i}", i, query, "site") for query, n in (("q", 3), ("r", 2)) for i in range(n)]
     assert output(build("k-click", {"k": 2}), log)["clicks"].to_pylist() == [{"query": "q", "url": "site", "users": 3}]
     assert build("k-click", {}).thresholds() == {"clicks": 21}
 
@@ -130,8 +130,8 @@ def test_sessions_need_times(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_check_sees_what_is_wrong(name: str) -> None:
     """Outputs of a lower k, or of another log, are violations."""
-    log = asked(*[(f"u{i}", "shared words") for i in range(4)], ("v", "rare thing"), ("w", "rare thing"))
-    log = [*((u, t, q, "site") for u, t, q, _ in log)]
+    searches = asked(*[(f"u{i}", "shared words") for i in range(4)], ("v", "rare thing"), ("w", "rare thing"))
+    log: list[Event] = [(u, t, q, "site") for u, t, q, _ in searches]
     plain = [(u, q, url) for u, _, q, url in log]
     mechanism = build(name, {"k": 3} if name.startswith("k-") else {})
     assert isinstance(mechanism, Anonymity)

@@ -17,18 +17,21 @@ import pyarrow as pa
 from hubbub.attacks.base import Attack, Outcome, Rate, Setup
 from hubbub.attacks.world import at, attacked, begins, coins, fakes, lone_keys, release_in_memory, world
 from hubbub.gaussian import GaussianStep
+from hubbub.mechanisms.anonymity import Anonymity
 
 if TYPE_CHECKING:
     from hubbub.mechanisms import Mechanism
     from hubbub.steps.keys import Keys
 
 Integers = npt.NDArray[np.int64]
-DEFAULT = 20
+DEFAULT = 2
+"""Where no threshold is stated: what two users share may show."""
 MANY = 1 << 40
 
 
-def accounts(mechanism: Mechanism, table: str) -> int:
+def accounts(mechanism: Mechanism) -> int:
     """How many accounts the attacker needs: one fewer than the threshold."""
+    table, kind = attacked(mechanism)
     if mechanism.name == "k-session":
         return int(mechanism.settings["k"])  # k of them stay as they are, and k + 1 can be told from k
     if mechanism.name in ("pseudonyms", "token-hash"):
@@ -36,7 +39,8 @@ def accounts(mechanism: Mechanism, table: str) -> int:
     for step in mechanism.steps():
         if isinstance(step, GaussianStep) and step.name == table and step.tests:
             return math.ceil(step.tests[-1].threshold / step.tests[-1].mean) - 1
-    return mechanism.thresholds().get(table, DEFAULT) - 1
+    thresholds = mechanism.thresholds()
+    return thresholds.get(table, thresholds.get(kind.name, DEFAULT)) - 1
 
 
 class Active(Attack, register=True):
@@ -55,7 +59,7 @@ class Active(Attack, register=True):
         mechanism = setup.mechanism
         table, kind = attacked(mechanism)
         targets = lone_keys(setup, kind)
-        each = accounts(mechanism, table) if self.accounts is None else self.accounts
+        each = accounts(mechanism) if self.accounts is None else self.accounts
         before = begins(setup.log)
         added = fakes(targets, kind, each, before)
         first = coins(setup, targets.num_rows)
@@ -84,7 +88,7 @@ def counted(
     Behind noise and a threshold, showing says more than the number: it reached the threshold, whatever the number.
     """
     rows = tables[table]
-    noisy = bool(mechanism.steps()) and (table == "log" or table in mechanism.thresholds())
+    noisy = not isinstance(mechanism, Anonymity) and (table == "log" or table in mechanism.thresholds())
     if mechanism.name == "k-session":  # one row a session, its words in the order of the alphabet
         sessions = Counter(rows.column("query").to_pylist())
         return np.array([sessions[" ".join(sorted(set(q.split())))] for q in targets.column("query").to_pylist()])

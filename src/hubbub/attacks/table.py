@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 
 from hubbub.attacks.active import Active, accounts
 from hubbub.attacks.base import Outcome, Rate, Setup
-from hubbub.attacks.world import attacked
 from hubbub.guarantee import number
 from hubbub.ingest.schema import SCHEMA
 from hubbub.log import read_log
@@ -77,7 +76,7 @@ def table(users: int, targets: int, seed: int = 0, say: Callable[[str], None] = 
             for name, settings, tables in COMPARABLE:
                 mechanism = build(name, settings, tables=tables)
                 say(name)
-                most = accounts(mechanism, attacked(mechanism)[0])
+                most = accounts(mechanism)
                 for each in (most, most // 2) if mechanism.steps() else (most,):
                     outcome = Active(each).run(Setup(mechanism, log, nothing, truth, targets=targets, seed=seed))
                     lines.append(Line(mechanism, each, outcome))

@@ -37,10 +37,12 @@ NOBODY = SCHEMA.empty_table()
 
 
 def attacked(mechanism: Mechanism) -> tuple[str, Keys]:
-    """The table that an attacker looks at, and the keys in it; a log is read for its queries."""
+    """The table that an attacker looks at, and the keys in it; a log is read for its queries, or for its clicks."""
     table = next((k.name for k in PREFERRED if k.name in mechanism.tables), mechanism.tables[0])
     kind = mechanism.offers[table]
-    return table, QUERIES if kind is LOG else kind
+    if kind is LOG:
+        return table, CLICKS if mechanism.name == "optimal" else QUERIES
+    return table, kind
 
 
 def lone_keys(setup: Setup, kind: Keys) -> pa.Table:

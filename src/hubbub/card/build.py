@@ -299,6 +299,8 @@ def _hazards(mechanism: Mechanism, facts: Facts) -> list[dict[str, str]]:
         if users is None
         else f"δ times declared users is {number(delta * users)}",
         "post-hoc filter": "none that depends on the data",
-        "small groups": "what few users share is missing by design: the release over-represents the head",
+        "small groups": "what few users share is missing by design: the release over-represents the head"
+        if domains or mechanism.thresholds()
+        else "NOT REMOVED: what one user alone did may show",
     }
     return [{"id": k, "answer": v} for k, v in answers.items()]

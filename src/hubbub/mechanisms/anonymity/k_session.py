@@ -68,6 +68,10 @@ class KSession(Anonymity, register=True):
     promise = "every published session is one of at least {k} with the same keywords"
     weakness = "some of these sessions may be an attacker's own, who then learns about the last one for certain"
 
+    def thresholds(self) -> dict[str, int]:
+        """Sessions that must be alike."""
+        return {"log": self.k}
+
     def spurious(self) -> str:
         """Keywords are added."""
         return "a session may show keywords that were added to make it equal to others"
