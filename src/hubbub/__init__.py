@@ -13,6 +13,7 @@ The map, in the order the data flows:
     release     runs one mechanism once, top to bottom; folder writes it whole or not at all
     card        the privacy card: made, checked again, turned into a registry entry
     tasks       what a release is still worth: the papers' uses of a log, scored for its owner
+    attacks     what an attacker learns from a release: the classic attacks, for its owner
     report      the pages people read
     audit       tries to refute the guarantees of the installed code
     testing     contracts that others can run on their own readers, mechanisms and engines
