@@ -93,9 +93,9 @@ SUBJECTS: dict[str, Callable[[], list[Mechanism]]] = {
     **anonymity.SUBJECTS,
     "safelog": closed_pairs.subjects,
     "sessions": lambda: [
+        build("sessions", {"l_q": 3, "l_s": 2, "l": 2, "b": "3/2", "K": 4}),
         build("sessions", {"l_q": 2, "b": 1, "K": 3}, tables=["sessions"]),
         build("sessions", {"l_q": 2, "l": 1, "b": 1, "K": 3}),
-        build("sessions", {"l_q": 3, "l_s": 2, "l": 2, "b": "3/2", "K": 4}),
         build("sessions", {"b": 1, "K": 20}),
         build("sessions", {"l_q": 2, "b": 1, "K": 4}, variant="published", tables=["sessions"]),
         build("sessions", {"l_q": 2, "l": 1, "b": 1, "K": 6}, variant="published"),
