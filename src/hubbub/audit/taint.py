@@ -28,7 +28,7 @@ from hubbub.log import read_log
 from hubbub.mechanisms import Mechanism, build
 from hubbub.noise import NoiseSource, SeededNoise
 
-USERS = 120
+USERS, KEYS = 120, 12
 
 # ------------------------------------------------------------------ reading
 
@@ -166,13 +166,18 @@ def mechanisms() -> list[Mechanism]:
 
 
 def release(
-    folder: Path, mechanism: Mechanism, *, with_her: bool = False, noise: Callable[[], NoiseSource] = Steady
+    folder: Path,
+    mechanism: Mechanism,
+    *,
+    with_her: bool = False,
+    noise: Callable[[], NoiseSource] = Steady,
+    more: Sequence[str] = (),
 ) -> Path:
     """Write one release of the crowd in a world of its own: its own file, ledger and folder."""
     from hubbub.release import Plan, run_release
 
     folder.mkdir()
-    lines = [AOL, *HERS[:1], *others(), *HERS[1:]] if with_her else [AOL, *others()]
+    lines = [AOL, *HERS[:1], *others(), *HERS[1:]] if with_her else [AOL, *others(), *more]
     (folder / "log.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     plan = Plan(mechanism, folder / "out", Owner(title="audit"), users_public=USERS)
     with Ledger(folder / "ledger.sqlite") as book, read_log(folder / "log.tsv", format="aol", threads=1) as log:
@@ -212,9 +217,10 @@ def _on_one_day(write: Callable[[Path], list[dict[str, bytes]]]) -> list[dict[st
 
 def order() -> Iterator[Row]:
     """Rows stand in the order of what they show: by noisy value, then by key, in one file and one row group."""
-    mechanism = mechanisms()[0]
+    mechanism = build("korolova", {"epsilon": 20, "delta": "1e-3", "d": KEYS + 3}, tables=["queries", "clicks"])
+    many = [f"u{u}\tkey {k}\t2006-03-01 07:00:{k:02d}\t1\tsite" for u in range(USERS) for k in range(KEYS)]
     with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as folder:
-        out, wrong = release(Path(folder) / "one", mechanism, noise=lambda: Seeded(3)), 0
+        out, wrong = release(Path(folder) / "one", mechanism, noise=lambda: Seeded(3), more=many), 0
         for table in mechanism.tables:
             path = out / "public" / f"{table}.parquet"
             wrong += not _sorted(pq.read_table(path)) or pq.read_metadata(path).num_row_groups > 1
