@@ -47,7 +47,9 @@ def follows(measured: Any) -> bool:
 
 
 def scaled(measured: Any, users: Integers, scale: float) -> Any:
-    """What `measure` gave, at N users; `users` by key id."""
+    """What `measure` gave, at N users; `users` by key id. Pools start over."""
+    if isinstance(measured, EnginePools):
+        measured.again()
     if scale == 1:
         return measured
     if isinstance(measured, Counts):
