@@ -48,7 +48,11 @@ class Engine(Protocol):
         ...
 
     def smallest(self, name: str, sql: str, columns: Sequence[str], by: str, limit: int) -> None:
-        """Keep, of every `uid`, the rows with the `limit` smallest values of `by`, which differ within a user."""
+        """Keep, of every `uid`, the rows with the `limit` smallest values of `by`, ties by the columns."""
+        ...
+
+    def shuffle(self, text: str) -> str:
+        """SQL for a fast hash of a text, to order rows at random; other engines may order them otherwise."""
         ...
 
     def map_batches(self, name: str, sql: str, function: Batches, schema: pa.Schema) -> None:

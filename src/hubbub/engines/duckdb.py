@@ -96,11 +96,16 @@ class DuckDB:
         one = len(columns) == 1
         packed = columns[0] if one else f"struct_pack({', '.join(f'{c} := {c}' for c in columns)})"
         kept = f"kept AS {columns[0]}" if one else ", ".join(f"kept.{c} AS {c}" for c in columns)
+        order = f"row({by}, {', '.join(columns)})"
         self.save(
             name,
-            f"SELECT uid, {kept} FROM (SELECT uid, unnest(arg_min({packed}, {by}, {limit})) AS kept "
+            f"SELECT uid, {kept} FROM (SELECT uid, unnest(arg_min({packed}, {order}, {limit})) AS kept "
             f"FROM ({sql}) AS rows GROUP BY uid) AS heaps",
         )
+
+    def shuffle(self, text: str) -> str:
+        """DuckDB's own hash."""
+        return f"hash({text})"
 
     def map_batches(self, name: str, sql: str, function: Batches, schema: pa.Schema) -> None:
         """Run a function over the rows of a query, in this process; what it returns passes through a file."""

@@ -202,9 +202,13 @@ class Spark:
     def smallest(self, name: str, sql: str, columns: Sequence[str], by: str, limit: int) -> None:
         """Keep, of every `uid`, the rows with the smallest values."""
         kept = ", ".join(columns)
-        ordinal = f"row_number() OVER (PARTITION BY uid ORDER BY {by}) AS ordinal"
+        ordinal = f"row_number() OVER (PARTITION BY uid ORDER BY {by}, {kept}) AS ordinal"
         ordered = f"SELECT uid, {kept}, {ordinal} FROM ({sql}) AS rows"
         self.save(name, f"SELECT uid, {kept} FROM ({ordered}) AS ordered WHERE ordinal <= {limit}")
+
+    def shuffle(self, text: str) -> str:
+        """Spark's own hash."""
+        return f"xxhash64({text})"
 
     def map_batches(self, name: str, sql: str, function: Batches, schema: pa.Schema) -> None:
         """Run a function over the rows of a query in the workers; what it returns is written once and read back."""

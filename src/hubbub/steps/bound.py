@@ -26,10 +26,15 @@ def hashed(keys: Keys, secret: bytes) -> str:
 
     MD5 only shuffles here: whatever the order, it is a function of the user's own keys.
     """
+    return f"md5({keyed(keys, secret)})"
+
+
+def keyed(keys: Keys, secret: bytes) -> str:
+    """What is hashed: the secret, the user and the key, as one text."""
     if len(secret) < 16:
         raise OurBug("the capping secret is too short")
     parts = ", '\x1f', ".join(["uid", *keys.columns])
-    return f"md5(concat('{secret.hex()}', {parts}))"
+    return f"concat('{secret.hex()}', {parts})"
 
 
 def first_events(keys: Keys, limit: int, log: str = "log") -> str:

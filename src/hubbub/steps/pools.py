@@ -1,6 +1,7 @@
 """Pools: the keys each user brings to a selection in rounds, fixed before the first noise.
 
-A user holds all her distinct keys; at most D of them, chosen at random by the keyed hash, are her pool. Each
+A user holds all her distinct keys; at most D of them, chosen at random by a keyed hash, are her pool (the same
+on every engine where a run must repeat, else the engine's fastest). Each
 round, a user with n live keys in her pool adds A(n) = ⌊2^k/√n⌋ to each of them: her vector has length at
 most 2^k. After the selection the released keys are counted again over everything she holds, not only her
 pool. Integers throughout; SQL in the common subset; `Pools` is what a mechanism sees.
@@ -16,7 +17,7 @@ import pyarrow as pa
 
 from hubbub.errors import OurBug
 from hubbub.log import SearchLog
-from hubbub.steps.bound import hashed
+from hubbub.steps.bound import hashed, keyed
 from hubbub.steps.count import Integers, _by_id
 from hubbub.steps.holdings import Holdings, checked
 from hubbub.steps.keys import Keys
@@ -75,6 +76,8 @@ class EnginePools(Holdings):
         engine.save(self._degrees, f"SELECT uid, count(*) AS n FROM {self.held} GROUP BY uid")
         heavy = f"SELECT uid FROM {self._degrees} WHERE n > {limit}"
         theirs, order = f"SELECT uid, {columns} FROM {self.held} WHERE uid IN ({heavy})", hashed(keys, secret)
+        if not log.repeatable and first is None:
+            order = engine.shuffle(keyed(keys, secret))
         if first is not None:  # keys of a public list come before the others
             on = " AND ".join(f"h.{c} = l.{c}" for c in keys.columns)
             flag = f"CASE WHEN l.{keys.columns[0]} IS NULL THEN '1' ELSE '0' END AS unlisted"

@@ -138,7 +138,7 @@ def test_a_trillion_absent_keys_take_a_few_thousand_random_bytes() -> None:
     assert bits.taken < 20 * 20_000
 
 
-@pytest.mark.parametrize("form", [exits, "direct", "thinned"], ids=str)
+@pytest.mark.parametrize("form", [exits, "direct", "thinned"], ids=["exits", "direct", "thinned"])
 @pytest.mark.parametrize("size", [0, 1, 3000])
 def test_ranks_are_sorted_distinct_and_inside(form: object, size: int) -> None:
     if form is exits:
