@@ -229,7 +229,7 @@ def test_weights_never_depend_on_other_users() -> None:
 
 def test_where_nothing_must_repeat_the_engine_orders_as_it_likes() -> None:
     """Still at most D of the user's own keys, the same for one secret, others for another."""
-    events: list[Event] = [("heavy", 1, f"q{i}", None) for i in range(60)] + [("light", 1, "q1", None)]
+    events: list[Event] = [*(("heavy", 1, f"q{i}", None) for i in range(60)), ("light", 1, "q1", None)]
     found = []
     for secret in (bytes(16), bytes(16), bytes(range(16))):
         with tiny_log(events) as log:
