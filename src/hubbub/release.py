@@ -38,6 +38,7 @@ from hubbub.ledger import Entry, Ledger, named
 from hubbub.lists import Made
 from hubbub.mechanisms.base import Mechanism, Rows, Tables
 from hubbub.noise import SecureNoise, SeededNoise, discrete_laplace
+from hubbub.report.owner import write_report
 from hubbub.report.page import Shown, render, write_pages
 from hubbub.steps.count import names
 from hubbub.steps.sessions import SEPARATOR
@@ -225,6 +226,7 @@ def run_release(
         owner_only["epsilon"] = _three_numbers(mechanism)
         owner_only["seconds"] = round(time.monotonic() - started, 3)
         (folder / "owner-only" / "facts.json").write_text(json.dumps(owner_only, indent=2) + "\n", encoding="utf-8")
+        write_report(folder / "owner-only", guarantee.sentence(), owner_only)
         permit(folder / "owner-only", 0o700, 0o600)
         permit(folder / "public", 0o755, 0o644)
     return Result(Release(plan.out), guarantee, entry, rows, owner_only, _commit(ledger, entry), notes)

@@ -96,7 +96,7 @@ def check_and_go_on(hubbub: Hubbub, log: Path, folder: Path) -> None:
     if stands:
         assert all(finding.holds for finding in check(place / "out"))
         assert {path.name for path in (place / "out" / "owner-only").iterdir()} == {
-            "NOT-PRIVATE.txt", "facts.json", "rejects.parquet", "run.toml"
+            "NOT-PRIVATE.txt", "facts.json", "rejects.parquet", "report.html", "run.toml"
         }  # fmt: skip
     assert stands or "committed" not in before
     assert len(before) == 1 or not (stands or before)

@@ -25,7 +25,7 @@ from hubbub.ledger import Ledger
 from hubbub.log import Period, read_log
 from hubbub.mechanisms import build
 from hubbub.release import Plan, Release, run_release
-from hubbub.report.page import _environment, write_pages
+from hubbub.report.page import jinja, write_pages
 
 
 def broken(release: Path) -> list[str]:
@@ -283,7 +283,7 @@ def test_what_cannot_be_stated_costs_nothing(
         monkeypatch.setattr(hubbub.Korolova, "spurious", lambda self: 1 / 0)
     elif trouble == "a page":
         monkeypatch.setattr("hubbub.report.page._cell", lambda value, column: 1 / 0)
-        _environment.cache_clear()
+        jinja.cache_clear()
     else:
         owner = Owner(title="lone \ud800")
     with Ledger() as ledger, read_log(log_file, format="aol") as log:
@@ -291,7 +291,7 @@ def test_what_cannot_be_stated_costs_nothing(
             run_release(log, Plan(mechanism, tmp_path / "out", owner), ledger)
         assert ledger.entries() == []
     monkeypatch.undo()
-    _environment.cache_clear()
+    jinja.cache_clear()
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])

@@ -62,7 +62,7 @@ def read_tables(folder: Path, card: Card) -> list[Shown]:
 
 def render(card: Card, tables: list[Shown]) -> dict[str, str]:
     """Both pages: functions of the card and of the tables, so that a check can make them again."""
-    environment = _environment()
+    environment = jinja()
     templates = zip(PAGES, ("index.html", "data_card.md"), strict=True)
     return {
         name: environment.get_template(template).render(card=card, tables=tables, top=TOP, short=SHORT)
@@ -71,7 +71,8 @@ def render(card: Card, tables: list[Shown]) -> dict[str, str]:
 
 
 @lru_cache(maxsize=1)
-def _environment() -> jinja2.Environment:
+def jinja() -> jinja2.Environment:
+    """Templates that escape what they show and know no undefined name."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("hubbub.report"),
         autoescape=jinja2.select_autoescape(["html"]),
