@@ -27,6 +27,14 @@ def aol_lines(users: int = 300) -> list[str]:
     return lines
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_real_ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Fixtures of wider scope do not touch it either, nor the audits kept beside it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HUBBUB_LEDGER", str(tmp_path_factory.mktemp("ledger") / "ledger.sqlite"))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """No test touches the real ledger."""
