@@ -18,6 +18,9 @@ from hubbub.noise import Exits, NoiseSource
 from hubbub.noise.source import Integers
 from hubbub.steps.keys import CLICKS
 
+Rounds = tuple[int, Sequence[int], int, Sequence[int], Sequence[int]]
+Change = Callable[[int, Sequence[int], int, Sequence[int], Sequence[int]], Rounds]
+
 
 class _NoAbsent(_Noise):
     """Keys of nobody never pass."""
@@ -27,38 +30,12 @@ class _NoAbsent(_Noise):
         return Exits(none, none, none)
 
 
-class _OneFewer(_Noise):
-    """One key of the domain has no noise."""
-
-    def absent(
-        self,
-        step: str,
-        count: int,
-        multiples: Sequence[int],
-        variance: int,
-        thresholds: Sequence[int],
-        drops: Sequence[int],
-    ) -> Exits:
-        return self.source.absent(step, max(0, count - 1), multiples, variance, thresholds, drops)
-
-
-class _OtherThreshold(_Noise):
-    """Keys of nobody are held against another level than keys of somebody."""
-
-    def absent(
-        self,
-        step: str,
-        count: int,
-        multiples: Sequence[int],
-        variance: int,
-        thresholds: Sequence[int],
-        drops: Sequence[int],
-    ) -> Exits:
-        return self.source.absent(step, count, multiples, variance, [t + 1 for t in thresholds], drops)
-
-
 class _Changed(_Noise):
-    """Keys of nobody are asked for in another way; a subclass says how."""
+    """Keys of nobody are asked for in another way."""
+
+    def __init__(self, source: NoiseSource, change: Change) -> None:
+        super().__init__(source)
+        self.change = change
 
     def absent(
         self,
@@ -69,31 +46,12 @@ class _Changed(_Noise):
         thresholds: Sequence[int],
         drops: Sequence[int],
     ) -> Exits:
-        return self.source.absent(step, *self.changed(count, multiples, variance, thresholds, drops))
-
-    def changed(self, count: int, m: Sequence[int], v: int, t: Sequence[int], d: Sequence[int]) -> Any:
-        raise NotImplementedError
+        return self.source.absent(step, *self.change(count, multiples, variance, thresholds, drops))
 
 
-class _LastRound(_Changed):
-    """They have no noise before the last round."""
-
-    def changed(self, count: int, m: Sequence[int], v: int, t: Sequence[int], d: Sequence[int]) -> Any:
-        return count, [sum(m)], v, t[-1:], []
-
-
-class _Everybody(_Changed):
-    """As many as the domain has, those of somebody included."""
-
-    def changed(self, count: int, m: Sequence[int], v: int, t: Sequence[int], d: Sequence[int]) -> Any:
-        return count + 2, m, v, t, d
-
-
-class _OneChance(_Changed):
-    """They leave after the first round."""
-
-    def changed(self, count: int, m: Sequence[int], v: int, t: Sequence[int], d: Sequence[int]) -> Any:
-        return count, m, v, t, [t[0], *d[1:]]
+def _asking(change: Change) -> Callable[[Mechanism], Subject]:
+    """A chain whose count, multiples, variance, thresholds or drops of keys of nobody are others."""
+    return _noise(lambda source: _Changed(source, change))
 
 
 class _FirstOnes(_Noise):
@@ -145,11 +103,17 @@ TABLE = "transitions"
 """What only a chain has."""
 CHAIN = (
     Mutant("a closed domain skips keys of nobody", _noise(_NoAbsent), TABLE),
-    Mutant("a key of nobody has no noise", _noise(_OneFewer), TABLE),
-    Mutant("keys of nobody tested at another level", _noise(_OtherThreshold), TABLE),
-    Mutant("keys of nobody noised in the last round only", _noise(_LastRound), TABLE),
-    Mutant("keys of nobody leave after round 1", _noise(_OneChance), TABLE),
-    Mutant("noise for nobody at keys of somebody", _noise(_Everybody), TABLE),
+    Mutant("a key of nobody has no noise", _asking(lambda n, m, v, t, d: (max(0, n - 1), m, v, t, d)), TABLE),
+    Mutant(
+        "keys of nobody tested at another level", _asking(lambda n, m, v, t, d: (n, m, v, [x + 1 for x in t], d)), TABLE
+    ),
+    Mutant(
+        "keys of nobody noised in the last round only",
+        _asking(lambda n, m, v, t, d: (n, [sum(m)], v, t[-1:], [])),
+        TABLE,
+    ),
+    Mutant("keys of nobody leave after round 1", _asking(lambda n, m, v, t, d: (n, m, v, t, [t[0], *d[1:]])), TABLE),
+    Mutant("noise for nobody at keys of somebody", _asking(lambda n, m, v, t, d: (n + 2, m, v, t, d)), TABLE),
     Mutant("the first keys of nobody pass", _noise(_FirstOnes), TABLE),
     Mutant("clicks of unreleased queries in later pools", _all_clicks, TABLE),
     Mutant("the kept total of clicks is exact", _noise(_SureTotal), TABLE),
