@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: venv demo test audit check bench clean
+.PHONY: venv demo test browser audit check bench clean
 
 venv: $(VENV)/.ready  ## the virtual environment, from pinned constraints
 
@@ -17,6 +17,11 @@ demo: venv            ## the main job: a log goes in, a private release comes ou
 
 test: venv            ## every test, two at a time, with coverage
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --cov --cov-report=term
+
+browser:              ## Chromium for the tests that look at pages: Debian's, unless there is one (needs root)
+	test -n "$$HUBBUB_CHROMIUM" || command -v chromium || command -v chromium-browser || command -v google-chrome || \
+	{ export DEBIAN_FRONTEND=noninteractive; apt-get -o Acquire::Retries=5 update && \
+	apt-get -o Acquire::Retries=5 install --yes --no-install-recommends chromium; }
 
 audit: venv           ## everything the tests sample, ten times over and on twenty seeds; then every mutant
 	$(BIN)/hubbub audit
