@@ -51,8 +51,8 @@ class Engine(Protocol):
         """Keep, of every `uid`, the rows with the `limit` smallest values of `by`, ties by the columns."""
         ...
 
-    def shuffle(self, text: str) -> str:
-        """SQL for a fast hash of a text, to order rows at random; other engines may order them otherwise."""
+    def shuffle(self, columns: str) -> str:
+        """SQL for a fast hash of columns, to order rows at random; other engines may order them otherwise."""
         ...
 
     def map_batches(self, name: str, sql: str, function: Batches, schema: pa.Schema) -> None:
@@ -66,6 +66,10 @@ class Engine(Protocol):
 
     def fetch(self, sql: str) -> pa.Table:
         """The rows of a query. Only ever as large as a list of keys or a release."""
+        ...
+
+    def write(self, name: str, parquet: Path) -> None:
+        """Write a table to a new place, from where `scan` reads it: a file or a folder of them."""
         ...
 
     def drop(self, name: str) -> None:

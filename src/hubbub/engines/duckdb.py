@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hubbub.engines.base import Batches
-from hubbub.errors import InputError, OutputError, ParameterError
+from hubbub.errors import InputError, OurBug, OutputError, ParameterError
 
 MEMORY = re.compile(r"\d+(\.\d+)?\s*([KMGT]i?B|B)", re.IGNORECASE)
 BATCH = 1 << 16
@@ -88,24 +88,29 @@ class DuckDB:
 
     def number(self, name: str, sql: str, by: Sequence[str], id: str) -> None:
         """Keep the rows of a query with ids from 0 in the order of `by`, or in any order."""
-        order = f"ORDER BY {', '.join(by)}" if by else ""
-        self.save(name, f"SELECT row_number() OVER ({order}) - 1 AS {id}, * FROM ({sql}) AS numbered")
+        self.drop(name)
+        if by:
+            rows = f"SELECT row_number() OVER (ORDER BY {', '.join(by)}) - 1 AS {id}, * FROM ({sql}) AS numbered"
+            self.save(name, rows)
+            return
+        self.save(f"{name}_rows", sql)  # written by all threads; a new table counts its own rows from 0
+        if self.fetch(f"SELECT count(*) <> coalesce(max(rowid), -1) + 1 AS gaps FROM {name}_rows")["gaps"][0].as_py():
+            raise OurBug(f"{name}: the engine did not count its rows from 0")
+        self.view(name, f"SELECT rowid AS {id}, * FROM {name}_rows")
 
     def smallest(self, name: str, sql: str, columns: Sequence[str], by: str, limit: int) -> None:
         """Keep, of every `uid`, the rows with the smallest values: a heap for each user, nothing is sorted."""
-        one = len(columns) == 1
-        packed = columns[0] if one else f"struct_pack({', '.join(f'{c} := {c}' for c in columns)})"
-        kept = f"kept AS {columns[0]}" if one else ", ".join(f"kept.{c} AS {c}" for c in columns)
-        order = f"row({by}, {', '.join(columns)})"
+        fields = ", ".join(f"{c} := {c}" for c in columns)
         self.save(
             name,
-            f"SELECT uid, {kept} FROM (SELECT uid, unnest(arg_min({packed}, {order}, {limit})) AS kept "
+            f"SELECT uid, {', '.join(f'kept.{c} AS {c}' for c in columns)} FROM (SELECT uid, "
+            f"unnest(min(struct_pack(place := {by}, {fields}), {limit})) AS kept "
             f"FROM ({sql}) AS rows GROUP BY uid) AS heaps",
         )
 
-    def shuffle(self, text: str) -> str:
+    def shuffle(self, columns: str) -> str:
         """DuckDB's own hash."""
-        return f"hash({text})"
+        return f"hash({columns})"
 
     def map_batches(self, name: str, sql: str, function: Batches, schema: pa.Schema) -> None:
         """Run a function over the rows of a query, in this process; what it returns passes through a file."""
@@ -124,9 +129,16 @@ class DuckDB:
         with self._plain_errors():
             return self.connection.sql(sql).to_arrow_table()
 
+    def write(self, name: str, parquet: Path) -> None:
+        """Write a table to a Parquet file."""
+        path = str(parquet).replace("'", "''")
+        self._run(f"COPY (SELECT * FROM {name}) TO '{path}' (FORMAT parquet)")
+
     def drop(self, name: str) -> None:
-        """Forget a saved table."""
-        self._run(f"DROP TABLE IF EXISTS {name}")
+        """Forget a saved table, with the rows behind it if it is numbered."""
+        found = self.connection.execute("SELECT view_name FROM duckdb_views() WHERE view_name = ?", [name]).fetchone()
+        self._run(f"DROP {'VIEW' if found else 'TABLE'} IF EXISTS {name}")
+        self._run(f"DROP TABLE IF EXISTS {name}_rows")
 
     def close(self) -> None:
         """Give back memory and temporary files."""

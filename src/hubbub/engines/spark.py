@@ -206,9 +206,9 @@ class Spark:
         ordered = f"SELECT uid, {kept}, {ordinal} FROM ({sql}) AS rows"
         self.save(name, f"SELECT uid, {kept} FROM ({ordered}) AS ordered WHERE ordinal <= {limit}")
 
-    def shuffle(self, text: str) -> str:
+    def shuffle(self, columns: str) -> str:
         """Spark's own hash."""
-        return f"xxhash64({text})"
+        return f"xxhash64({columns})"
 
     def map_batches(self, name: str, sql: str, function: Batches, schema: pa.Schema) -> None:
         """Run a function over the rows of a query in the workers; what it returns is written once and read back."""
@@ -226,6 +226,12 @@ class Spark:
         with self._asking():
             rows = self.session.sql(sql).toArrow()
         return rows.cast(pa.schema([(field.name, field.type) for field in rows.schema]))
+
+    def write(self, name: str, parquet: Path) -> None:
+        """Write a table to a folder of Parquet files."""
+        with self._asking():
+            rows = self.session.sql(f"SELECT * FROM {name}")
+            rows.write.mode("errorifexists").options(**COMMIT).parquet(_uri(parquet.absolute()))
 
     def drop(self, name: str) -> None:
         """Forget a saved table."""

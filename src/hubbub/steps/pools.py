@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from hubbub.errors import OurBug
 from hubbub.log import SearchLog
-from hubbub.steps.bound import hashed, keyed
+from hubbub.steps.bound import hashed, seeded
 from hubbub.steps.count import Integers, _by_id
 from hubbub.steps.holdings import Holdings, checked
 from hubbub.steps.keys import Keys
@@ -77,7 +77,7 @@ class EnginePools(Holdings):
         heavy = f"SELECT uid FROM {self._degrees} WHERE n > {limit}"
         theirs, order = f"SELECT uid, {columns} FROM {self.held} WHERE uid IN ({heavy})", hashed(keys, secret)
         if not log.repeatable and first is None:
-            order = engine.shuffle(keyed(keys, secret))
+            order = engine.shuffle(seeded(keys, secret))
         if first is not None:  # keys of a public list come before the others
             on = " AND ".join(f"h.{c} = l.{c}" for c in keys.columns)
             flag = f"CASE WHEN l.{keys.columns[0]} IS NULL THEN '1' ELSE '0' END AS unlisted"
@@ -137,11 +137,13 @@ class EnginePools(Holdings):
         engine.register("live_keys", pa.table({"kid": live}))
         pool = f"pool_{self.kind.name}_{self._round}"
         if self._round == 2:
-            on = " AND ".join(f"p.{c} = k.{c}" for c in self.kind.columns)
-            rows = (
-                f"SELECT p.uid AS uid, k.kid AS kid FROM {self._live} AS p JOIN (SELECT t.* FROM {self.keys} AS t "
-                f"JOIN live_keys AS l ON t.kid = l.kid) AS k ON {on}"
+            texts = f"live_{self.kind.name}"  # kept, so that the engine knows how few they are
+            engine.save(
+                texts,
+                f"SELECT t.kid AS kid, {self.kind.list('t')} FROM {self.keys} AS t JOIN live_keys AS l ON t.kid = l.kid",
             )
+            on = " AND ".join(f"p.{c} = k.{c}" for c in self.kind.columns)
+            rows = f"SELECT p.uid AS uid, k.kid AS kid FROM {self._live} AS p JOIN {texts} AS k ON {on}"
         else:
             rows = f"SELECT p.uid AS uid, p.kid AS kid FROM {self._live} AS p JOIN live_keys AS l ON p.kid = l.kid"
         engine.save(pool, rows)
