@@ -113,14 +113,14 @@ def hold(parent: Path, prefix: str, mode: int = 0o700) -> Held:
         path = parent / f"{prefix}{os.getpid()}-{secrets.token_hex(4)}"
         path.mkdir(mode)
         try:
-            lock = _lock(path)
+            held = lock(path)
         except (BlockingIOError, FileNotFoundError):  # swept before it was locked
             continue
         except OSError:  # a file system without locks: nothing is swept there either
             return Held(path, None)
         if path.exists():
-            return Held(path, lock)
-        os.close(lock)
+            return Held(path, held)
+        os.close(held)
 
 
 def sweep(parent: Path, prefix: str) -> bool:
@@ -129,7 +129,7 @@ def sweep(parent: Path, prefix: str) -> bool:
     living = False
     for path in [p for p in parent.iterdir() if pattern.fullmatch(p.name)]:
         try:
-            Held(path, _lock(path)).remove()
+            Held(path, lock(path)).remove()
         except BlockingIOError:
             living = True
         except OSError:  # somebody else's, or gone meanwhile
@@ -137,7 +137,7 @@ def sweep(parent: Path, prefix: str) -> bool:
     return living
 
 
-def _lock(folder: Path) -> int:
+def lock(folder: Path) -> int:
     """Lock a folder until this process ends; BlockingIOError if another one has."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:

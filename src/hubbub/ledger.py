@@ -142,11 +142,18 @@ class Ledger(AbstractContextManager["Ledger"]):
         parameters: Mapping[str, object],
         software: str,
         fingerprint: str | None = None,
+        token: str | None = None,
     ) -> Entry:
-        """Spend before the first draw: check the cap and write the entry as one step, or raise OverBudget."""
+        """Spend before the first draw: check the cap and write the entry as one step, or raise OverBudget.
+
+        The `token` is random; a run that may be interrupted brings the one by which it finds its entry again.
+        """
         costs = {"loss": json.dumps(loss_record(loss)), "private": int(private)}
         what = {"mechanism": mechanism, "variant": variant, "software": software, "fingerprint": fingerprint}
-        how = {"parameters": json.dumps(parameters, sort_keys=True, default=str), "token": secrets.token_hex(8)}
+        how = {
+            "parameters": json.dumps(parameters, sort_keys=True, default=str),
+            "token": token or secrets.token_hex(8),
+        }
         self.would_allow(population, loss, private)  # the slow sums, before anyone has to wait for us
         with self._transaction("IMMEDIATE"):
             self._check(population, loss, private)

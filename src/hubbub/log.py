@@ -21,6 +21,7 @@ from hubbub.folder import Held, disk_errors, hold, sweep
 if TYPE_CHECKING:
     from hubbub.engines import Engine
     from hubbub.ingest import Ingested
+    from hubbub.work import Run
 
 WORK = "hubbub-raw-"
 
@@ -58,7 +59,9 @@ class SearchLog:
     period: Period | None = None
     repeatable: bool = True
     """Whether keys are numbered in the order of their text; noise that nobody can repeat does not need it."""
-    _held: Held | None = field(default=None, repr=False)
+    run: Run | None = field(default=None, repr=False)
+    """The folder of a release that can be interrupted and go on."""
+    _held: Held | Run | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Show the engine the cleaned file, without rows outside the stated period."""
@@ -104,29 +107,35 @@ def read_log(
     memory: str = "2GB",
     threads: int | None = None,
     work: Path | None = None,
+    run: Run | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> SearchLog:
     """Read and clean a log file, folder or glob; the log lives in the engine until it is closed.
 
     The format `auto` is recognised by names and first lines; `ingested.format` then says what it was taken for.
     `engine` is `duckdb`, `spark` (on the `master` given, or on this machine), or a function of the work folder.
+    With a `run`, what takes long is kept in its folder, and read from there if it was interrupted.
     """
     from hubbub.ingest import ingest
 
-    held = _work_folder(work)
+    held = _work_folder(work) if run is None else run
     try:
         made = engine(held.path) if callable(engine) else _engine(engine, held.path, master, memory, threads)
         try:
-            ingested = ingest(
-                source,
-                held.path,
-                format=format,
-                columns=columns,
-                canonical_urls=canonical_urls,
-                threads=threads or 2,
-                progress=progress,
-            )
-            return SearchLog(made, ingested, held.path, period, _held=held)
+            ingested = None if run is None else run.ingested
+            if ingested is None:
+                ingested = ingest(
+                    source,
+                    held.path,
+                    format=format,
+                    columns=columns,
+                    canonical_urls=canonical_urls,
+                    threads=threads or 2,
+                    progress=progress,
+                )
+                if run is not None:
+                    run.keep(ingested)
+            return SearchLog(made, ingested, held.path, period, run=run, _held=held)
         except BaseException:
             made.close()
             raise

@@ -190,7 +190,9 @@ def run_release(
     mechanism, guarantee = plan.mechanism, plan.guarantee()
     plan.refuse_early()
     loss = mechanism.loss()
-    ledger.would_allow(plan.population, loss, guarantee.private)
+    reserved = None if log.run is None else log.run.find(ledger)
+    if reserved is None:
+        ledger.would_allow(plan.population, loss, guarantee.private)
     _refuse_unknown_previous(ledger, plan)
     _refuse_other_period(log, plan.owner)
     _refuse_damaged(log, plan.max_rejects)
@@ -201,7 +203,7 @@ def run_release(
 
     say("measuring: bounding each user, counting")
     log.repeatable = not noise.private
-    counts = mechanism.measure(log, noise.secret("bounding"))
+    counts = mechanism.measure(log, _secret(log, noise))
     plan.draft(log.ingested.columns["user"])
 
     owner_only: dict[str, object] = {
@@ -213,9 +215,11 @@ def run_release(
     notes = mechanism.owner_notes(counts)
     with whole(plan.out) as folder:
         _write_owner_only(folder / "owner-only", log, plan)  # no noise in it: if the disk is full, nothing is spent
-        entry = _reserve(ledger, plan, loss, guarantee)
+        entry = reserved or _reserve(ledger, plan, loss, guarantee, None if log.run is None else log.run.token)
         booked = _booked(ledger, entry)
         ledger.looked(plan.population, plan.dataset, LOOK)  # owner-only/ shows exact facts, whatever happens from here
+        if log.run is not None:
+            log.run.drawing()
         ledger.drawing(entry)
         say("drawing noise")
         tables = mechanism.perturb(counts, noise)
@@ -229,6 +233,8 @@ def run_release(
         write_report(folder / "owner-only", guarantee.sentence(), owner_only)
         permit(folder / "owner-only", 0o700, 0o600)
         permit(folder / "public", 0o755, 0o644)
+    if log.run is not None:
+        log.run.finished()
     return Result(Release(plan.out), guarantee, entry, rows, owner_only, _commit(ledger, entry), notes)
 
 
@@ -297,7 +303,16 @@ def _refuse_damaged(log: SearchLog, most: float) -> None:
         )
 
 
-def _reserve(ledger: Ledger, plan: Plan, loss: Loss, guarantee: Guarantee) -> Entry:
+def _secret(log: SearchLog, noise: NoiseSource) -> bytes:
+    """The key of the hash that bounds users: fresh, or that of the tables an interrupted run kept."""
+    if log.run is None:
+        return noise.secret("bounding")
+    secret = log.run.bounding(lambda: noise.secret("bounding"))
+    log.engine = log.run.checkpoints(log.engine)
+    return secret
+
+
+def _reserve(ledger: Ledger, plan: Plan, loss: Loss, guarantee: Guarantee, token: str | None) -> Entry:
     return ledger.reserve(
         population=plan.population,
         dataset=plan.dataset,
@@ -307,6 +322,7 @@ def _reserve(ledger: Ledger, plan: Plan, loss: Loss, guarantee: Guarantee) -> En
         private=guarantee.private,
         parameters={k: str(v) for k, v in plan.mechanism.settings.items()},
         software=f"hubbub {hubbub.__version__}",
+        token=token,
     )
 
 

@@ -1,7 +1,13 @@
-"""kill -9 at any moment: the output is whole or absent, what was reserved stays spent, the next run cleans up."""
+"""kill -9 at any moment: the output is whole or absent, what was drawn stays spent, the next run cleans up.
+
+A run that had drawn no noise goes on where it ended, on its own reservation; one that had is refused (more of that in
+test_resume.py).
+"""
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -101,10 +107,17 @@ def check_and_go_on(hubbub: Hubbub, log: Path, folder: Path) -> None:
     assert stands or "committed" not in before
     assert len(before) == 1 or not (stands or before)
     next_out = "next" if stands else "out"
+    if before == ["drawing"] and not stands:
+        said = hubbub(*arguments(log, folder), code=2).output
+        assert "It is never drawn again" in said and "stays spent" in said
+        (dead,) = (folder / "work").iterdir()
+        assert [path.name for path in dead.iterdir()] == ["run.json"], "no copy of the raw log is left"
+        shutil.rmtree(dead)
     hubbub(*arguments(log, folder, next_out))
-    assert states(folder) == [*before, "committed"]
+    spent = [state for state in before if state != "reserved"]
+    assert states(folder) == [*spent, "committed"]
     with Ledger(folder / "ledger.sqlite") as book:
-        assert book.spent("default").epsilon == 2 * (len(before) + 1)
+        assert book.spent("default").epsilon == 2 * (len(spent) + 1)
     left = {path.name for path in place.iterdir()}
     assert left == ({"out", "next"} if stands else {"out"}), "the dead run's partial folder is gone"
     assert not list((folder / "work").iterdir()), "no copy of the raw log is left"
@@ -127,10 +140,10 @@ def test_killed_at_any_time(graves: dict[str, Path], hubbub: Hubbub, log_file: P
 
 def test_the_killed_runs_left_something_to_sweep(log_file: Path, hubbub: Hubbub, tmp_path: Path) -> None:
     """The dead are told from the living by their locks, and from other people's folders by their names."""
-    kill(log_file, tmp_path, "hubbub.release.write_pages after")
+    kill(log_file, tmp_path, "hubbub.ledger.Ledger.reserve after")
     place, work = tmp_path / "place", tmp_path / "work"
     (partial,), (copy,) = place.iterdir(), work.iterdir()
-    assert (partial / "public" / "queries.parquet").exists()
+    assert (partial / "owner-only" / "rejects.parquet").exists()
     assert (copy / "log.parquet").exists()
     others = [place / ".out.partial-mine", place / ".other.partial-1-0123abcd", work / "hubbub-raw", work / "notes"]
     for other in others:
@@ -142,9 +155,14 @@ def test_the_killed_runs_left_something_to_sweep(log_file: Path, hubbub: Hubbub,
 
 
 def test_terminated_politely(log_file: Path, tmp_path: Path) -> None:
-    """SIGTERM unwinds: nothing is left to sweep."""
+    """SIGTERM unwinds: nothing is left to sweep. Without --work, nothing is kept to go on with either."""
     command = [sys.executable, "-m", "hubbub", *arguments(log_file, tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+    at = command.index("--work")
+    del command[at : at + 2]
+    temporary = tmp_path / "work"
+    temporary.mkdir()
+    places = os.environ | {"TMPDIR": str(temporary)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=places) as process:
         assert process.stdout is not None
         process.stdout.readline()
         process.terminate()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -46,6 +48,11 @@ from hubbub.cli.shared import (
     settle_format,
     whole_number,
 )
+
+if TYPE_CHECKING:
+    from hubbub.ledger import Ledger
+    from hubbub.release import Plan
+    from hubbub.work import Run
 
 
 @command
@@ -124,13 +131,17 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
     settle_format(given, terminal)
     plan.run["format"] = given["format"]
     guarantee = plan.guarantee()
-    with Ledger(Path(given["ledger"]) if given["ledger"] else None) as ledger:
-        ledger.would_allow(plan.population, mechanism.loss(), guarantee.private)
+    with (
+        Ledger(Path(given["ledger"]) if given["ledger"] else None) as ledger,
+        _resumable(given, plan, ledger, terminal) as kept,
+    ):
+        if kept is None or kept.entry is None:
+            ledger.would_allow(plan.population, mechanism.loss(), guarantee.private)
         terminal.say(guarantee.sentence("" if owner.period is None else str(owner.period)))
         for rule in mechanism.missing():
             terminal.say(f"  {rule}")
         mechanism.say = terminal.say
-        with open_log(given, owner.period, terminal) as log:
+        with open_log(given, owner.period, terminal, kept) as log:
             result = run_release(log, plan, ledger, say=terminal.note)
         spent = ledger.spent(plan.population)
     if result.warning:
@@ -176,6 +187,31 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
         }
         | ({"certificate": result.owner_only["certificate"]} if "certificate" in result.owner_only else {})
     )
+
+
+@contextmanager
+def _resumable(given: dict[str, Any], plan: Plan, ledger: Ledger, terminal: Terminal) -> Iterator[Run | None]:
+    """With --work, a folder that an interrupted run leaves behind and the next one goes on from."""
+    from hubbub.work import Run, determines
+
+    if not given["work"]:
+        yield None
+        return
+    reading = {name: given[name] for name in ("format", "columns", "canonical_urls", "engine")}
+    run = Run(Path(given["work"]), determines(plan, given["log"], reading, ledger.path), plan.out)
+    try:
+        if run.find(ledger) is not None or run.ingested is not None:
+            held = "" if run.entry is None else f", on its reservation (entry {run.entry.id})"
+            terminal.say(f"Going on with the run that was interrupted{held}: no noise had been drawn.")
+        for path in run.others:
+            terminal.warn(f"{path} holds copies of a raw log, left by another run: run that again, or remove it")
+        yield run
+    except BaseException:
+        if run.useful:
+            terminal.warn(f"{run.path} keeps what was read of the raw log: run again to go on, or remove it")
+        raise
+    finally:
+        run.remove()
 
 
 def _absolute(name: str, value: Any) -> Any:

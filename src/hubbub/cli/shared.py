@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hubbub.card.owner import Owner
     from hubbub.log import Period, SearchLog
     from hubbub.mechanisms import Mechanism
+    from hubbub.work import Run
 
 P = ParamSpec("P")
 
@@ -49,7 +50,7 @@ EngineName = Annotated[str | None, typer.Option(help="Where the log is counted: 
 Master = Annotated[str | None, typer.Option(help="For spark: its master (local[*]).", metavar="URL")]
 Memory = Annotated[str | None, typer.Option(help="The engine's memory limit (2GB).")]
 Threads = Annotated[int | None, typer.Option(help="The engine's threads (all cores).")]
-Work = Annotated[str | None, typer.Option(help="Folder for temporary copies of the raw log.", metavar="DIR")]
+Work = Annotated[str | None, typer.Option(help="Folder for copies of the raw log; run again to go on.", metavar="DIR")]
 Population = Annotated[str | None, typer.Option(help="Who the log is about; budgets add up per population.")]
 Dataset = Annotated[str | None, typer.Option(help="Your name for this log: population and period.")]
 Config = Annotated[str | None, typer.Option(help="TOML with any of these options and a [card] table.", metavar="FILE")]
@@ -229,7 +230,7 @@ def settle_format(given: dict[str, Any], terminal: Terminal) -> None:
         terminal.say(f"The log looks like {found.format}: {found.why}. Using --format {found.format}.")
 
 
-def open_log(given: dict[str, Any], period: Period | None, terminal: Terminal) -> SearchLog:
+def open_log(given: dict[str, Any], period: Period | None, terminal: Terminal, run: Run | None = None) -> SearchLog:
     """Read and clean the log these options describe; close it after use."""
     from hubbub.log import read_log
 
@@ -245,6 +246,7 @@ def open_log(given: dict[str, Any], period: Period | None, terminal: Terminal) -
         memory=given["memory"] or "2GB",
         threads=whole_number(given["threads"], "threads", most=1024),
         work=Path(given["work"]) if given["work"] else None,
+        run=run,
         progress=terminal.progress("reading"),
     )
     if log.ingested.rejected:
