@@ -1,0 +1,99 @@
+"""Somebody who types in a page, block by block: one process a page, forked from one that has the imports behind it.
+
+Python blocks of a page share their names. A `hubbub` command runs in that process too, which is what makes a hundred of
+them affordable; a block with anything else in it (pipes, heredocs, other programs) is given to bash.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import shlex
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+from tests.docs.blocks import Block, blocks, name
+
+IMPORTED = ["hubbub.cli", "hubbub.release", "hubbub.mechanisms", "hubbub.estimate", "duckdb", "pandas", "polars"]
+SHELL_ONLY = set("|&;<$`~*?(){}#")
+
+
+def read(page: Path, where: Path) -> None:
+    """Run a page's blocks in a folder; the output is in the message if one fails."""
+    said = where.with_suffix(".out")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(IMPORTED)
+    process = context.Process(target=_read, args=(page, where, said))
+    process.start()
+    process.join(300)
+    if process.exitcode is None:
+        process.kill()
+        process.join()
+    assert process.exitcode == 0, (
+        f"exit {process.exitcode}\n{said.read_text(encoding='utf-8', errors='replace')[-6000:]}"
+    )
+
+
+def _read(page: Path, where: Path, said: Path) -> None:
+    """In the process of the page."""
+    out = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(out, 1)
+    os.dup2(out, 2)
+    sys.stdout.reconfigure(encoding="utf-8", line_buffering=True)  # type: ignore[union-attr]
+    os.chdir(where)
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    os.environ["HUBBUB_LEDGER"] = str(where / "ledger-of-the-page.sqlite")
+    module = types.ModuleType("page")
+    sys.modules["page"] = module
+    for block in blocks(page):
+        if block.runs:
+            print(f"\n--- {name(page)}, line {block.line}")
+            _run(block, module, f"{name(page)}:{block.line}")
+
+
+def _run(block: Block, module: types.ModuleType, place: str) -> None:
+    if block.language == "python":
+        exec(compile(block.code, place, "exec"), module.__dict__)
+    elif block.language == "sql":
+        import duckdb
+
+        with duckdb.connect() as connection:
+            for statement in connection.extract_statements(block.code):
+                print(connection.execute(statement).fetchall())
+    else:
+        _shell(typed(block))
+
+
+def typed(block: Block) -> str:
+    """What somebody types: of a `console` block the lines behind the prompt."""
+    if block.language != "console":
+        return block.code
+    return "".join(line[2:] + "\n" for line in block.code.splitlines() if line.startswith("$ "))
+
+
+def _shell(code: str) -> None:
+    lines = [line for line in code.replace("\\\n", " ").splitlines() if line.strip() and not line.startswith("#")]
+    if any(not line.startswith("hubbub ") or SHELL_ONLY & set(line) for line in lines):
+        subprocess.run(["bash", "-euo", "pipefail", "-c", code], check=True)
+        return
+    for line in lines:
+        words = shlex.split(line)[1:]
+        into = words.pop() if ">" in words[-2:-1] else None
+        _hubbub([word for word in words if word != ">"], into)
+
+
+def _hubbub(words: list[str], into: str | None) -> None:
+    from hubbub.cli import app
+
+    with contextlib.ExitStack() as stack:
+        if into:
+            file = stack.enter_context(open(into, "w", encoding="utf-8"))
+            stack.enter_context(contextlib.redirect_stdout(file))
+        try:
+            app(words)
+        except SystemExit as end:
+            if end.code:
+                raise RuntimeError(f"hubbub {' '.join(words)} ended with {end.code}") from end
