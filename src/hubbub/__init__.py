@@ -13,6 +13,7 @@ The map, in the order the data flows:
     release     runs one mechanism once, top to bottom; folder writes it whole or not at all
     card        the privacy card: made, checked again, turned into a registry entry
     tasks       what a release is still worth: the papers' uses of a log, scored for its owner
+    compare     every mechanism side by side at one budget, over draws of noise, for the owner of a log
     attacks     what an attacker learns from a release: the classic attacks, for its owner
     report      the pages people read
     audit       tries to refute the guarantees of the installed code
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hubbub.audit import audit
+    from hubbub.compare import compare
     from hubbub.guarantee import Claim, Guarantee, Neighbours, Unit
     from hubbub.log import Period, SearchLog, read_log
     from hubbub.mechanisms import Crowd, Korolova, Safelog, Sessions, Zealous
@@ -47,6 +49,7 @@ _HOMES = {
     "Unit": "hubbub.guarantee",
     "Zealous": "hubbub.mechanisms",
     "audit": "hubbub.audit",
+    "compare": "hubbub.compare",
     "evaluate": "hubbub.tasks.run",
     "read_log": "hubbub.log",
     "release": "hubbub.release",
@@ -66,6 +69,7 @@ __all__ = [
     "Unit",
     "Zealous",
     "audit",
+    "compare",
     "evaluate",
     "read_log",
     "release",

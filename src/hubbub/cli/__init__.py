@@ -14,6 +14,7 @@ import typer
 from hubbub.cli.attack import attack
 from hubbub.cli.audit import audit
 from hubbub.cli.card import card
+from hubbub.cli.compare import compare
 from hubbub.cli.demo import demo
 from hubbub.cli.estimate import estimate
 from hubbub.cli.evaluate import evaluate
@@ -39,6 +40,7 @@ app.command()(inspect)
 app.command()(estimate)
 app.command()(release)
 app.command()(evaluate)
+app.command()(compare)
 app.command()(attack)
 app.command()(card)
 app.add_typer(ledger, name="ledger")
