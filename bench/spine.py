@@ -29,7 +29,7 @@ from hubbub.ingest import Ingested
 from hubbub.log import SearchLog
 from hubbub.mechanisms import build
 from hubbub.noise import SecureNoise
-from hubbub.release import named_rows, sort_rows
+from hubbub.release import write_tables
 
 
 def floor(parquet: Path, work: Path, memory: str) -> int:
@@ -56,12 +56,8 @@ def released(
             noise = SecureNoise()
             log.repeatable = False
             counts = mechanism.measure(log, noise.secret("bounding"))
-            found = mechanism.perturb(counts, noise)
-            rows = 0
-            for table in mechanism.tables:
-                out = sort_rows(named_rows(log, mechanism, table, counts[table], found))
-                pq.write_table(out, work / f"{table}.parquet", compression="zstd")
-                rows += int(out.num_rows)
+            written = write_tables(work, log, mechanism, counts, mechanism.perturb(counts, noise))
+            rows = sum(written.values())
         return rows
 
     return run
@@ -72,6 +68,8 @@ ALL = ("queries", "clicks", "transitions", "sessions", "keywords")
 RUNS: dict[str, tuple[str, Callable[[Path, Path, str], int]]] = {
     "floor": ("GROUP BY user, query", floor),
     "korolova": ("korolova", released(("korolova", {"epsilon": 1, "delta": "1e-6", "d": 20}))),
+    "zealous": ("zealous", released(("zealous", {"epsilon": 1, "delta": "1e-6", "m": 5}))),
+    "sessions": ("sessions", released(("sessions", {"epsilon": 1, "delta": "1e-6", "l_q": 3}), ("sessions",))),
     "crowd": ("crowd", released(CROWD)),
     "most": ("crowd, queries, clicks, transitions", released(CROWD, ("queries", "clicks", "transitions"))),
     "all": ("crowd, all tables", released(CROWD, ALL)),
