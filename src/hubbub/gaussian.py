@@ -249,13 +249,13 @@ def mu_of(epsilon: float, delta: float) -> float:
 
 def threshold_for(mean: int, variance: int, p: float) -> int:
     """Θ = mean + ⌈√variance Φc⁻¹(p)(1 + 1e-9) + ½⌉ + 1: a novel key passes with probability at most p."""
-    from scipy.stats import norm
+    from scipy.special import ndtri
 
     if not 0 < p < 0.15:
         raise ParameterError(
             "The threshold's share of δ is out of range.", given=f"{p:g}", allowed="above 0, below 0.15"
         )
-    return mean + math.ceil(math.sqrt(variance) * float(norm.isf(p)) * (1 + SLACK) + 0.5) + 1
+    return mean + math.ceil(math.sqrt(variance) * -float(ndtri(p)) * (1 + SLACK) + 0.5) + 1
 
 
 def novel_delta(epsilon: float, delta: float, mu2: float, first: float, keys: int) -> float:

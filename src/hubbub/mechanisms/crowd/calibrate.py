@@ -195,10 +195,10 @@ def closed(plan: Selection, size: int, false: Fraction) -> Selection:
 
     F bounds the false keys, not the privacy: any threshold will do, so floats may set it.
     """
-    from scipy.stats import norm
+    from scipy.special import ndtri
 
     rounds = len(plan.multiples)
-    z = max(0.5, float(norm.isf(min(0.3, float(false / (rounds * max(1, size)))))))
+    z = max(0.5, -float(ndtri(min(0.3, float(false / (rounds * max(1, size)))))))
     spread = [sum(plan.variances[: r + 1]) for r in range(rounds)]
     thresholds = tuple(math.ceil(math.sqrt(v) * z) for v in spread)
     levels = shape(rounds)[1]
