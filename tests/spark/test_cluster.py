@@ -13,8 +13,7 @@ import pyarrow as pa
 import pytest
 
 from hubbub.card import check
-from hubbub.engines import spark
-from hubbub.engines.spark import Spark
+from hubbub.engines.spark import Spark, session
 from hubbub.errors import ParameterError
 from hubbub.noise import SecureNoise
 from hubbub.release import Release
@@ -39,7 +38,7 @@ def test_a_release_end_to_end(cluster: Cluster, hubbub: Hubbub, log_file: Path, 
 
 
 def test_a_cluster_without_room_says_so(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spark, "PATIENCE", 2)
+    monkeypatch.setattr(session, "PATIENCE", 2)
     with pytest.raises(ParameterError, match="gave no worker"):
         Spark(tmp_path, master=cluster.url, memory="4GB")
     assert list(tmp_path.glob("spark-*")) == []

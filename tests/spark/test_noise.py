@@ -16,7 +16,8 @@ from pyspark.errors import ArithmeticException, PySparkException
 
 from hubbub.engines import Engine
 from hubbub.engines.duckdb import DuckDB
-from hubbub.engines.spark import Spark, _quietly
+from hubbub.engines.spark import Spark
+from hubbub.engines.spark.errors import quietly
 from hubbub.errors import OurBug
 from hubbub.noise import SecureNoise, SeededBits, SeededNoise, SystemBits
 
@@ -45,7 +46,7 @@ def halves(rows: pa.Table) -> tuple[list[int], list[int]]:
 
 
 def test_a_lazy_plan_draws_at_every_action_and_a_kept_table_once(engine: Spark, draw: Any) -> None:
-    with _quietly():
+    with quietly():
         lazy = engine.session.sql(ROWS).mapInArrow(draw, "id long, noisy long")
         assert halves(lazy.toArrow()) != halves(lazy.toArrow()), "the danger is gone: this test shows nothing"
     engine.map_batches("noisy", ROWS, draw, SCHEMA)
@@ -65,7 +66,7 @@ def test_every_partition_draws_its_own_noise(engine: Spark, draw: Any) -> None:
         for batch in batches:
             yield pa.record_batch({"id": batch.column("id"), "noisy": generator.integers(0, 10**9, batch.num_rows)})
 
-    with _quietly():
+    with quietly():
         one, two = halves(engine.session.sql(ROWS).mapInArrow(copied, "id long, noisy long").toArrow())
     assert one == two, "the danger is gone: this test shows nothing"
     with pytest.raises(OurBug, match="Generator would be copied"):

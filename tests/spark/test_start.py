@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from pyspark import SparkContext
 
-from hubbub.engines.spark import Spark, _signals
+from hubbub.engines.spark import Spark
+from hubbub.engines.spark.session import signals
 from hubbub.errors import ParameterError
 from hubbub.log import read_log
 from tests.conftest import RELEASE, Hubbub
@@ -43,7 +44,7 @@ def test_signals_wait_until_java_can_be_ended() -> None:
     came: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, _: came.append(number))
     try:
-        with _signals(wait=True):
+        with signals(wait=True):
             signal.raise_signal(signal.SIGTERM)
             assert came == []
         assert came == [signal.SIGTERM]
