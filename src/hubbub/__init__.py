@@ -14,6 +14,7 @@ The map, in the order the data flows:
     card        the privacy card: made, checked again, turned into a registry entry
     tasks       what a release is still worth: the papers' uses of a log, scored for its owner
     compare     every mechanism side by side at one budget, over draws of noise, for the owner of a log
+    export      a release in the formats of other tools; simulate draws its noise again for confidence intervals
     attacks     what an attacker learns from a release: the classic attacks, for its owner
     report      the pages people read
     audit       tries to refute the guarantees of the installed code
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from hubbub.log import Period, SearchLog, read_log
     from hubbub.mechanisms import Crowd, Korolova, Safelog, Sessions, Zealous
     from hubbub.release import Release, release
+    from hubbub.simulate import simulate
     from hubbub.tasks.run import evaluate
 
 __version__ = "0.1.0"
@@ -53,6 +55,7 @@ _HOMES = {
     "evaluate": "hubbub.tasks.run",
     "read_log": "hubbub.log",
     "release": "hubbub.release",
+    "simulate": "hubbub.simulate",
 }
 
 __all__ = [
@@ -73,6 +76,7 @@ __all__ = [
     "evaluate",
     "read_log",
     "release",
+    "simulate",
 ]
 
 

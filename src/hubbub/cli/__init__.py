@@ -18,6 +18,7 @@ from hubbub.cli.compare import compare
 from hubbub.cli.demo import demo
 from hubbub.cli.estimate import estimate
 from hubbub.cli.evaluate import evaluate
+from hubbub.cli.export import export
 from hubbub.cli.inspect import inspect
 from hubbub.cli.ledger import ledger
 from hubbub.cli.pool import pool
@@ -42,6 +43,7 @@ app.command()(release)
 app.command()(evaluate)
 app.command()(compare)
 app.command()(attack)
+app.command()(export)
 app.command()(card)
 app.add_typer(ledger, name="ledger")
 app.add_typer(pool, name="pool")

@@ -1,0 +1,46 @@
+"""`hubbub export`: a release in the format that a reader's tools want."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hubbub.cli.shared import Json, Quiet, Terminal, Verbose, command
+
+
+@command
+def export(
+    release: Annotated[str, typer.Argument(help="A release folder, or its public/.", metavar="RELEASE")],
+    to: Annotated[str, typer.Option(help="tsv, orcas, trec, graph or huggingface.", metavar="FORMAT")],
+    out: Annotated[str, typer.Option(help="A new folder.", metavar="DIR")],
+    gzip: Annotated[bool, typer.Option("--gzip", help="Compress text files.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Write a release in another format. Reads public/ only, so it costs nothing; carries the card and the claim.
+
+    Example: hubbub export release --to tsv --out release-tsv
+    """
+    from hubbub.card.schema import STAMP
+    from hubbub.export import export as write
+
+    terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
+    made = write(release, to, out, gzip=gzip)
+    if not made.private:
+        terminal.warn(f"{STAMP}: so is this export, and it says so.")
+    terminal.say(made.sentence)
+    for file in made.files:
+        terminal.say(f"  {file.name:28} {file.rows:>9,} rows  {file.about}")
+    terminal.say(f"Wrote {out}; README.md in it says how to read the files.")
+    terminal.document(
+        {
+            "out": out,
+            "to": made.format,
+            "release": made.release,
+            "private": made.private,
+            "claim": made.sentence,
+            "files": {file.name: file.rows for file in made.files},
+        }
+    )

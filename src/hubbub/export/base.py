@@ -1,0 +1,145 @@
+"""What every format shares: a release that checks, a folder to fill, and the list of formats."""
+
+from __future__ import annotations
+
+import gzip
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, ClassVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hubbub.card.check import check, load, public_folder
+from hubbub.card.schema import Card
+from hubbub.errors import InputError, Refused
+
+
+@dataclass(frozen=True)
+class Source:
+    """The public folder of a release whose card and files check."""
+
+    public: Path
+    card: Card
+
+    @classmethod
+    def open(cls, release: str | Path) -> Source:
+        """Refuse what is no release, or not as it was written: an export carries its claim on."""
+        document = load(release)
+        wrong = [finding for finding in check(release) if not finding.holds]
+        if wrong:
+            raise Refused(
+                "The release is not as it was written, so nothing can be said of an export of it.",
+                given=f"{wrong[0].what}: {wrong[0].seen}",
+                next=f"see hubbub card {release} --check",
+            )
+        return cls(public_folder(release), Card.model_validate(document))
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables of the release."""
+        return tuple(self.card.release.contains)
+
+    def table(self, name: str) -> pa.Table | None:
+        """One table as it was published; None where the release does not have it."""
+        return pq.read_table(self.public / f"{name}.parquet") if name in self.tables else None
+
+    def rows(self, name: str) -> int:
+        """How many rows a table has, 0 where the release does not have it."""
+        return next((f.rows or 0 for f in self.card.release.files if f.path == f"{name}.parquet"), 0)
+
+    def need(self, name: str) -> pa.Table:
+        """A table that a format is made of."""
+        table = self.table(name)
+        if table is None:
+            raise InputError(f"The release has no table {name}.", given=", ".join(self.tables))
+        return table
+
+
+def value_column(table: pa.Table) -> str:
+    """The column of numbers: `users`, or `count` where a mechanism counts occurrences."""
+    name: str = table.column_names[-2]
+    return name
+
+
+@dataclass(frozen=True)
+class Written:
+    """One file of an export."""
+
+    name: str
+    rows: int
+    about: str
+
+
+@dataclass
+class Folder:
+    """An export on its way: what is written is listed, for the README."""
+
+    path: Path
+    zipped: bool = False
+    written: list[Written] = field(default_factory=list)
+
+    def lines(self, name: str, about: str, rows: int, chunks: Iterable[bytes | memoryview]) -> None:
+        """A text file from its bytes; with `zipped`, NAME.gz."""
+        with self._open(name) as (stream, called):
+            for chunk in chunks:
+                stream.write(chunk)
+        self.written.append(Written(called, rows, about))
+
+    @contextmanager
+    def _open(self, name: str) -> Iterator[tuple[IO[bytes], str]]:
+        if not self.zipped:
+            with (self.path / name).open("wb") as file:
+                yield file, name
+            return
+        called = f"{name}.gz"
+        with (
+            (self.path / called).open("wb") as file,
+            gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed,  # the same bytes on every day
+        ):
+            yield packed, called  # type: ignore[misc]
+
+
+class Format(ABC):
+    """One shape to write a release in."""
+
+    name: ClassVar[str]
+    about: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]] = ()
+    """Of these tables at least one must be there, with rows; none: any release will do."""
+    text: ClassVar[bool] = True
+    """Whether its files are text, which may be compressed."""
+
+    def ready(self, source: Source) -> None:
+        """Refuse a release that this format cannot be made of, before anything is written."""
+        if self.needs and not any(source.rows(name) for name in self.needs):
+            wanted = " or ".join(self.needs)
+            raise InputError(
+                f"The {self.name} format is made of the table {wanted}, and this release has none with a row in it.",
+                given=", ".join(f"{name}: {source.rows(name)} rows" for name in source.tables),
+                allowed=f"a release with {wanted}",
+                next=f"release the log with --tables queries,{self.needs[0]}, or export --to tsv",
+            )
+
+    @abstractmethod
+    def write(self, source: Source, folder: Folder) -> None:
+        """Fill the folder."""
+
+    @abstractmethod
+    def notes(self, card: Card) -> str:
+        """What a reader must know of the files, as Markdown."""
+
+    def front(self, card: Card) -> str:
+        """What stands above the README's first line."""
+        return ""
+
+
+FORMATS: dict[str, Format] = {}
+
+
+def register(form: Format) -> None:
+    """Add a format to the list."""
+    FORMATS[form.name] = form
