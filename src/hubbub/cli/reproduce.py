@@ -7,12 +7,13 @@ import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hubbub.cli.shared import Json, Quiet, Terminal, Verbose, command
-from hubbub.errors import CheckFailed
+from hubbub.errors import CheckFailed, ParameterError
 
 if TYPE_CHECKING:
     from hubbub.reproduce import Row
@@ -26,16 +27,31 @@ def reproduce(
     id: Annotated[
         str | None, typer.Argument(help="A row, or all that begin so: gotz, gotz/table-1, …", metavar="ID")
     ] = None,
+    experiments: Annotated[
+        bool, typer.Option("--experiments", help="Run the papers' experiments on the synthetic log instead.")
+    ] = False,
+    users: Annotated[int | None, typer.Option(help="Experiments: users of each log (20000).", metavar="N")] = None,
+    draws: Annotated[int | None, typer.Option(help="Experiments: logs, splits and noises each (5).")] = None,
+    seed: Annotated[int | None, typer.Option(help="Experiments: of the first draw (0).")] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(help="Experiments: keep rows and draws here, and go on from there.", metavar="DIR"),
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Compute the papers' numbers again: as printed, computed, and whether they hold.
 
-    --verbose says why of every row, not only of those that do not match.
+    --verbose says why of every row, not only of those that do not match; of experiments, parameters and command.
 
     Example: hubbub reproduce gotz/table-1
     """
+    given = {"users": users, "draws": draws, "seed": seed, "out": out}
+    if experiments:
+        return _experiments(id, given, Terminal(as_json=json, quiet=quiet, verbose=verbose))
+    if options := [f"--{name}" for name, value in given.items() if value is not None]:
+        raise ParameterError("This is about experiments.", given=", ".join(options), next="add --experiments")
     from hubbub.reproduce import PAPERS
     from hubbub.reproduce import reproduce as compute
 
@@ -56,6 +72,23 @@ def reproduce(
     wrong = [f"{row.id}: {', '.join(row.wrong)}" for row in rows if row.wrong]
     if wrong:
         raise CheckFailed("Computed numbers are not those of our own study:\n  " + "\n  ".join(wrong))
+
+
+def _experiments(id: str | None, given: dict[str, Any], terminal: Terminal) -> None:
+    """The papers' experiments. A trend that does not appear is a finding, not a failure."""
+    from hubbub.reproduce.experiments import experiments
+    from hubbub.reproduce.experiments.page import write
+    from hubbub.reproduce.experiments.show import lines
+
+    asked = {name: value for name, value in given.items() if value is not None}
+    rows = experiments(id, progress=terminal.progress("running"), **asked)
+    if given["out"] is not None:
+        write(Path(given["out"]), rows)
+    terminal.document({"rows": [row.record() for row in rows]})
+    if not terminal.as_json:
+        width = min(120, max(40, shutil.get_terminal_size().columns))
+        for line in lines(rows, width, details=terminal.verbose or len(rows) == 1):
+            terminal.say(line)
 
 
 def _table(title: str, rows: Sequence[Row], terminal: Terminal, width: int) -> None:

@@ -1,0 +1,218 @@
+"""How a row is decided, once for all: what counts as higher, as falling, as comparable.
+
+A `Sample` is one number, draw by draw; two samples are compared draw by draw, as both saw the same log, the same split
+and noise of the same seed. `b` is *higher* than `a` if the mean of the differences is above zero by more than its 95 %
+interval (Student's t). Then
+
+    higher, lower   of two samples
+    rises, falls    over a series: the last is higher than the first, and no step goes the other way
+    peaks           over a series: some inner one is higher than the first and than the last
+    close           of two samples: the whole interval of the difference is within ±10 % of the larger mean
+    near            a printed number: the mean is within a stated distance of it
+
+What goes the other way *differs*; what is neither is *not shown*. Draws that differ by nothing at all have an interval
+of width zero: then any difference counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Literal
+
+Verdict = Literal["shown", "not shown", "differs", "impossible"]
+VERDICTS: tuple[Verdict, ...] = ("shown", "not shown", "differs", "impossible")
+CLOSE = 0.1
+"""Comparable means: within so large a part of the larger one."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One number in every draw; None where a draw has none."""
+
+    values: tuple[float | None, ...]
+
+    @property
+    def known(self) -> tuple[float, ...]:
+        """Every value, or nothing if one is missing: a mean over some draws would compare different logs."""
+        found = tuple(value for value in self.values if value is not None)
+        return found if len(found) == len(self.values) else ()
+
+    @property
+    def mean(self) -> float | None:
+        """Over the draws."""
+        return math.fsum(self.known) / len(self.known) if self.known else None
+
+    @property
+    def half(self) -> float | None:
+        """Half the width of the 95 % interval of the mean; infinite for a single draw."""
+        n, mean = len(self.known), self.mean
+        if mean is None:
+            return None
+        if n == 1:
+            return math.inf
+        variance = math.fsum((value - mean) ** 2 for value in self.known) / (n - 1)
+        return quantile(n - 1) * math.sqrt(variance / n)
+
+    def with_other(self, other: Sample, what: Callable[[float, float], float]) -> Sample:
+        """A number of two samples, draw by draw."""
+        pairs = zip(self.values, other.values, strict=True)
+        return Sample(tuple(None if a is None or b is None else what(a, b) for a, b in pairs))
+
+    def __sub__(self, other: Sample) -> Sample:
+        return self.with_other(other, lambda a, b: a - b)
+
+    def record(self) -> dict[str, object]:
+        """For JSON, with all digits; an interval only where there is one."""
+        mean, half = self.mean, self.half
+        low = high = None
+        if mean is not None and half is not None and math.isfinite(half):
+            low, high = mean - half, mean + half
+        return {"mean": mean, "low": low, "high": high, "draws": list(self.values)}
+
+
+def average(samples: Iterable[Sample]) -> Sample:
+    """The mean of several numbers, draw by draw."""
+    columns = (Sample(column) for column in zip(*(sample.values for sample in samples), strict=True))
+    return Sample(tuple(column.mean for column in columns))
+
+
+@lru_cache
+def quantile(degrees: int) -> float:
+    """The 97.5 % point of Student's t."""
+    from scipy.stats import t
+
+    return float(t.ppf(0.975, degrees))
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A verdict and the reason, in words."""
+
+    verdict: Verdict
+    why: str
+
+
+NAMES = ("the first", "the second")
+NOTHING = Decision("not shown", "Nothing to evaluate: in at least one draw there is no such number.")
+
+
+def direction(a: Sample, b: Sample) -> int:
+    """1 where b is higher than a, −1 where it is lower, 0 where the interval of the difference holds zero."""
+    apart = b - a
+    mean, half = apart.mean, apart.half
+    if mean is None or half is None or abs(mean) <= half:
+        return 0
+    return 1 if mean > 0 else -1
+
+
+def higher(a: Sample, b: Sample, names: tuple[str, str] = NAMES) -> Decision:
+    """b is higher than a."""
+    if a.mean is None or b.mean is None:
+        return NOTHING
+    found, (first, second) = direction(a, b), names
+    if found > 0:
+        return Decision("shown", f"{second} is higher than {first}.")
+    if found < 0:
+        return Decision("differs", f"{second} is lower than {first}.")
+    return Decision("not shown", f"{second} and {first} are not apart by more than the 95 % interval.")
+
+
+def lower(a: Sample, b: Sample, names: tuple[str, str] = NAMES) -> Decision:
+    """b is lower than a."""
+    return _turned(higher(_negative(a), _negative(b), names))
+
+
+def rises(series: Mapping[str, Sample]) -> Decision:
+    """The last is higher than the first, and no step falls."""
+    names, samples = list(series), list(series.values())
+    if any(sample.mean is None for sample in samples):
+        return NOTHING
+    ends = direction(samples[0], samples[-1])
+    against = [f"{names[i]} to {names[i + 1]}" for i, (a, b) in enumerate(pairwise(samples)) if direction(a, b) < 0]
+    span = f"from {names[0]} to {names[-1]}"
+    if ends > 0 and not against:
+        return Decision("shown", f"It rises {span}; no step falls.")
+    if ends > 0:
+        return Decision("not shown", f"It rises {span}, but falls from {', from '.join(against)}.")
+    if ends < 0:
+        return Decision("differs", f"It falls {span}.")
+    return Decision("not shown", f"The ends, {span}, are not apart by more than the 95 % interval.")
+
+
+def falls(series: Mapping[str, Sample]) -> Decision:
+    """The last is lower than the first, and no step rises."""
+    return _turned(rises({name: _negative(sample) for name, sample in series.items()}))
+
+
+def peaks(series: Mapping[str, Sample]) -> Decision:
+    """Some inner one, the one with the highest mean, is higher than the first and than the last."""
+    if any(sample.mean is None for sample in series.values()):
+        return NOTHING
+    at, (first, *_, last) = best(series), series
+    if at == last:
+        return Decision("not shown", f"The highest is the last, {last}: no turning point up to there.")
+    if at == first:
+        found = direction(series[last], series[first])
+        return Decision(
+            "differs" if found > 0 else "not shown", f"The highest is the first, {first}: it falls from there."
+        )
+    if direction(series[first], series[at]) > 0 and direction(series[last], series[at]) > 0:
+        return Decision("shown", f"The highest is {at}, above both ends.")
+    return Decision("not shown", f"The highest is {at}, but not above both ends by more than the 95 % interval.")
+
+
+def best(series: Mapping[str, Sample]) -> str:
+    """The name of the highest mean; the first of equals."""
+    return max(series, key=lambda name: -math.inf if (mean := series[name].mean) is None else mean)
+
+
+def close(a: Sample, b: Sample, names: tuple[str, str] = NAMES, within: float = CLOSE) -> Decision:
+    """Their difference, with its interval, stays within a part of the larger mean."""
+    apart = b - a
+    if a.mean is None or b.mean is None or apart.mean is None or apart.half is None:
+        return NOTHING
+    room = within * max(abs(a.mean), abs(b.mean))
+    low, high = apart.mean - apart.half, apart.mean + apart.half
+    first, second = names
+    if -room <= low and high <= room:
+        return Decision("shown", f"{second} is within {within:.0%} of {first}.")
+    if low > room or high < -room:
+        way = "higher" if low > room else "lower"
+        return Decision("differs", f"{second} is {way} than {first} by more than {within:.0%}.")
+    return Decision("not shown", f"The 95 % interval of the difference is neither within ±{within:.0%} nor outside it.")
+
+
+def near(found: Sample, printed: float, distance: float) -> Decision:
+    """The mean is within a distance of the printed number."""
+    if found.mean is None:
+        return NOTHING
+    apart = found.mean - printed
+    if abs(apart) <= distance:
+        return Decision("shown", f"Within {distance:g} of the printed {printed:g}.")
+    return Decision("differs", f"{abs(apart):.3g} {'above' if apart > 0 else 'below'} the printed {printed:g}.")
+
+
+def every(decisions: Sequence[Decision]) -> Decision:
+    """All of several: shown if all are; differs if one does; the reasons of those that are not shown."""
+    wrong = [decision for decision in decisions if decision.verdict != "shown"]
+    if not wrong:
+        return Decision("shown", " ".join(dict.fromkeys(decision.why for decision in decisions)))
+    verdict: Verdict = "differs" if any(decision.verdict == "differs" for decision in wrong) else "not shown"
+    return Decision(verdict, " ".join(dict.fromkeys(decision.why for decision in wrong)))
+
+
+def _negative(sample: Sample) -> Sample:
+    return Sample(tuple(None if value is None else -value for value in sample.values))
+
+
+def _turned(decision: Decision) -> Decision:
+    """The words of the opposite direction."""
+    words = [("higher", "lower"), ("rises", "falls"), ("highest", "lowest")]
+    text = decision.why
+    for up, down in words:
+        text = text.replace(up, "\0").replace(down, up).replace("\0", down)
+    return Decision(decision.verdict, text)
