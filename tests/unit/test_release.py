@@ -282,7 +282,7 @@ def test_what_cannot_be_stated_costs_nothing(
     if trouble == "a card":
         monkeypatch.setattr(hubbub.Korolova, "spurious", lambda self: 1 / 0)
     elif trouble == "a page":
-        monkeypatch.setattr("hubbub.report.page._cell", lambda value, column: 1 / 0)
+        monkeypatch.setattr("hubbub.report.public.cell", lambda value, column: 1 / 0)
         jinja.cache_clear()
     else:
         owner = Owner(title="lone \ud800")
