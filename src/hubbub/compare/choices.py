@@ -100,11 +100,12 @@ def choose(
 ) -> list[Choice]:
     """Every row, mechanism by mechanism: as it is, then along its sweeps. Refuses what no mechanism could mean.
 
-    `settings` are common (`epsilon`, `d`: every mechanism that has it) or one mechanism's (`zealous.m`).
+    `settings` are common (`epsilon`, `d`: every mechanism that has it), one mechanism's (`zealous.m`) or one variant's
+    (`zealous:published.U`).
     """
     asked = [_named(name) for name in dict.fromkeys(names or mechanisms())]
-    listed = [base.mechanism for base in asked]
-    _refuse_unknown([*settings, *(sweep.name for sweep in sweeps)], listed)
+    listed = list(dict.fromkeys(name for base in asked for name in (base.mechanism, base.label)))
+    _refuse_unknown([name for name in (*settings, *(s.name for s in sweeps)) if name not in BUDGET], listed)
     rows: list[Choice] = []
     for base in asked:
         if mechanisms()[base.mechanism].takes_pool and pool is not None:
@@ -113,7 +114,7 @@ def choose(
         if names or any(row.reason or row.build().proven().private for row in found):
             rows += found  # what proves nothing is compared where it is named
     for sweep in sweeps:
-        _refuse_impossible([row for row in rows if sweep.name in row.at])
+        _refuse_impossible([row for row in rows if sweep.name in row.at and sweep.parameter in row.own])
     if names:
         _refuse_impossible(rows)
     return rows
@@ -123,7 +124,8 @@ def _rows(base: Choice, settings: Mapping[str, str], sweeps: Sequence[Sweep]) ->
     name, known = base.mechanism, declared(base.mechanism)
     common = {k: v for k, v in settings.items() if k in known}
     own = {k: v for k, v in common.items() if k not in BUDGET}
-    own |= {k.partition(".")[2]: v for k, v in settings.items() if k.startswith(f"{name}.")}
+    for prefix in (f"{name}.", f"{base.label}."):
+        own |= {k.removeprefix(prefix): v for k, v in settings.items() if k.startswith(prefix)}
     budget = {k: v for k, v in common.items() if k in BUDGET}
     mine = [sweep for sweep in sweeps if sweep.of(name)]
     swept = {sweep.parameter for sweep in mine}
@@ -200,8 +202,9 @@ def _refuse_unknown(names: Sequence[str], listed: Sequence[str]) -> None:
         if mechanism and mechanism not in listed:
             raise ParameterError("This mechanism is not compared.", given=name, allowed=", ".join(listed))
         having = [mechanism] if mechanism else listed
-        if not any(parameter in declared(m) for m in having):
-            allowed = ", ".join(dict.fromkeys(p for m in having for p in declared(m)))
+        known = dict.fromkeys(p for m in having for p in declared(m.partition(":")[0]))
+        if parameter not in known:
+            allowed = ", ".join(known)
             raise ParameterError("None of the mechanisms has this parameter.", given=name, allowed=allowed)
 
 
