@@ -32,8 +32,9 @@ check: venv           ## lint and strict types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: venv           ## speed as ratios against something run beside it; see bench/README.md
-	$(BIN)/python bench/spine.py
+bench: venv           ## cost at 1, 10 and 36 million rows beside the bare engine and rival libraries; see bench/README.md
+	$(BIN)/python bench/scale.py --install
+	$(BIN)/python bench/scale.py
 
 clean:
 	rm -rf $(VENV) demo dist build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

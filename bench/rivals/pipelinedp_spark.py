@@ -1,10 +1,14 @@
 """PipelineDP on Spark's RDDs, two local workers; the same aggregation as the local one."""
 
+import os
+import sys
+
 import pipeline_dp as pdp
 from job import Rows, run
 from pipelinedp_local import parameters
 from pyspark.sql import SparkSession
 
+os.environ["PYSPARK_PYTHON"] = sys.executable
 spark = (
     SparkSession.builder.master("local[2]")
     .config("spark.driver.memory", "8g")
