@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hubbub.log import Period, SearchLog, read_log
     from hubbub.mechanisms import Crowd, Korolova, Safelog, Sessions, Zealous
     from hubbub.release import Release, release
+    from hubbub.report.owner import charts
     from hubbub.simulate import simulate
     from hubbub.tasks.run import evaluate
 
@@ -51,6 +52,7 @@ _HOMES = {
     "Unit": "hubbub.guarantee",
     "Zealous": "hubbub.mechanisms",
     "audit": "hubbub.audit",
+    "charts": "hubbub.report.owner",
     "compare": "hubbub.compare",
     "evaluate": "hubbub.tasks.run",
     "read_log": "hubbub.log",
@@ -72,6 +74,7 @@ __all__ = [
     "Unit",
     "Zealous",
     "audit",
+    "charts",
     "compare",
     "evaluate",
     "read_log",

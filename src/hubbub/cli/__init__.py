@@ -23,6 +23,7 @@ from hubbub.cli.inspect import inspect
 from hubbub.cli.ledger import ledger
 from hubbub.cli.pool import pool
 from hubbub.cli.release import release
+from hubbub.cli.report import report
 from hubbub.cli.reproduce import reproduce
 from hubbub.cli.synth import synth
 
@@ -43,6 +44,7 @@ app.command()(release)
 app.command()(evaluate)
 app.command()(compare)
 app.command()(attack)
+app.command()(report)
 app.command()(export)
 app.command()(card)
 app.add_typer(ledger, name="ledger")

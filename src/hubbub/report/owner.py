@@ -1,7 +1,11 @@
-"""The owner's report: exact facts of the log, and three different words about ε on one axis. Not private.
+"""The owner's report: what a release kept of its log and what that cost, in charts. Not private.
 
-Claimed (by a paper), proven (by us, for what ran) and empirical (what audits of the installed code would have refuted)
-are never one number. Audits run on parameters of their own, so their number stands beside what is proven for those.
+    finish        after a release stands: gather what needs the log, then write the report
+    refresh       after anything else that added to `owner-only/`
+    write_report  from the small files in `owner-only/` and from `public/`; no log is read
+    charts        the same charts for a notebook
+
+A report that fails is a warning: the release stands, and its budget is spent, with or without one.
 """
 
 from __future__ import annotations
@@ -9,56 +13,239 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hubbub.guarantee import number
+import pyarrow.parquet as pq
+
+from hubbub.card.schema import Card
+from hubbub.errors import InputError
+from hubbub.report import kept
+from hubbub.report.book import book_of
+from hubbub.report.charts import Chart, page
+from hubbub.report.charts.counts import counts
+from hubbub.report.charts.coverage import by_rank, by_volume
+from hubbub.report.charts.epsilon import epsilons
+from hubbub.report.charts.error import errors
+from hubbub.report.charts.ledger import spending
+from hubbub.report.charts.rejects import rejects
+from hubbub.report.charts.scores import scores
+from hubbub.report.charts.survival import survival
+from hubbub.report.charts.tradeoff import tradeoff
+from hubbub.report.exact import gather
+from hubbub.report.law import laws
 from hubbub.report.page import jinja
 
+if TYPE_CHECKING:
+    from hubbub.ledger import Entry, Ledger
+    from hubbub.log import SearchLog
+    from hubbub.mechanisms import Mechanism
+    from hubbub.mechanisms.base import Tables
+
 NAME = "report.html"
-LEFT, RIGHT, ROW = 150, 620, 44
+
+
+def finish(
+    out: Path,
+    log: SearchLog,
+    mechanism: Mechanism,
+    drawn: tuple[Mapping[str, Any], Tables],
+    ledger: Ledger,
+    entry: Entry,
+) -> str:
+    """Gather and write, once a release stands; what goes wrong comes back as a sentence and stops nothing."""
+    try:
+        tables = tuple(gather(log, mechanism, out / "public", drawn))
+        book = book_of(ledger, entry.population, entry.id)
+        kept.write(out / "owner-only", kept.Kept(tables, laws(mechanism), (), book))
+    except Exception as error:  # whatever it is: the release stands, and noise that was drawn stays drawn
+        told = f"the release is whole, but its exact facts could not be gathered ({type(error).__name__}: {error})"
+        return "; ".join(filter(None, (told, refresh(out))))
+    return refresh(out)
+
+
+def refresh(release: Path) -> str:
+    """Write the report again; what goes wrong comes back as a sentence."""
+    try:
+        write_report(release)
+    except Exception as error:
+        return f"the owner's report could not be made ({type(error).__name__}: {error}); see: hubbub report {release}"
+    return ""
+
+
+# ------------------------------------------------------------------ what there is
 
 
 @dataclass(frozen=True)
-class Mark:
-    """One number on the axis."""
+class Material:
+    """Everything a report is made from."""
 
-    word: str
-    value: float
-    x: float
-    text: str
-
-
-@dataclass(frozen=True)
-class Line:
-    """One row of the axis: what its numbers are about."""
-
-    about: str
-    y: int
-    marks: list[Mark]
+    card: Card
+    facts: Mapping[str, Any]
+    kept: kept.Kept
+    scores: Mapping[str, Any]
+    rows: Mapping[str, int]
+    """How many rows each table has."""
 
 
-def axis(epsilon: Mapping[str, Any]) -> tuple[list[Line], list[tuple[float, str]]]:
-    """The rows and the ticks; numbers that do not exist have no mark."""
-    audit = epsilon.get("audit") or {}
-    rows = {
-        "this release": {"claimed": epsilon.get("claimed"), "proven": epsilon.get("proven")},
-        "as audited": {"proven": audit.get("of_proven"), "empirical, at least": audit.get("empirical")},
+def read(release: str | Path) -> Material:
+    """A release folder with its `owner-only/`."""
+    from hubbub.card.check import load, public_folder
+
+    folder, card = owner_only(Path(release)), Card.model_validate(load(release))
+    public = public_folder(release)
+    return Material(
+        card,
+        kept.read_json(folder / "facts.json"),
+        kept.read(folder),
+        kept.read_json(folder / "scores.json"),
+        {table: pq.read_metadata(public / f"{table}.parquet").num_rows for table in card.release.contains},
+    )
+
+
+def owner_only(release: Path) -> Path:
+    """Where the owner's files are; a public folder alone has none."""
+    folder = release / "owner-only"
+    if not folder.is_dir():
+        raise InputError(
+            "This release has no owner-only folder.",
+            given=release,
+            next="give the folder that `hubbub release --out` wrote; what was published alone has no owner's report",
+        )
+    return folder
+
+
+def charts(release: str | Path) -> dict[str, Chart]:
+    """The charts of the owner's report by name, for a notebook. Not private: they show exact facts of the log.
+
+    >>> hubbub.charts("release")["coverage-rank"]   # shows itself; `.svg()` and `.png()` make pictures
+    """
+    return _charts(read(release))
+
+
+def _charts(material: Material) -> dict[str, Chart]:
+    found = material.kept
+    tables = found.tables
+    every: dict[str, Chart | None] = {
+        "epsilon": epsilons(material.facts.get("epsilon") or {}),
+        "coverage-rank": by_rank(tables),
+        "coverage-volume": by_volume(tables),
+        "survival": survival([t for t in tables if t.value != "searches"], found.laws),
+        **{f"counts-{t.table}": counts(t, _threshold(material, t.table)) for t in tables},
+        "error": errors(tables),
+        "scores": scores(material.scores),
+        "tradeoff": tradeoff(found.tried, _asked(material.card)),
+        "ledger": spending(found.book),
+        "rejects": rejects(material.facts.get("reasons") or {}, int(material.facts.get("rows") or 0)),
     }
-    largest = max([float(v) for row in rows.values() for v in row.values() if v is not None], default=1.0) or 1.0
-
-    def place(value: float) -> float:
-        return round(LEFT + (RIGHT - LEFT) * value / largest, 1)
-
-    lines = []
-    for i, (about, row) in enumerate(rows.items()):
-        marks = [Mark(word, float(v), place(float(v)), number(float(v))) for word, v in row.items() if v is not None]
-        lines.append(Line(about, 40 + i * 2 * ROW, marks))
-    return lines, [(place(largest * i / 4), number(largest * i / 4)) for i in range(5)]
+    return {name: chart for name, chart in every.items() if chart is not None}
 
 
-def write_report(folder: Path, what: str, facts: Mapping[str, Any]) -> None:
-    """Write `report.html` into `owner-only/`."""
-    lines, ticks = axis(facts["epsilon"])
-    page = jinja().get_template("owner.html")
-    text = page.render(what=what, facts=facts, lines=lines, ticks=ticks, left=LEFT, right=RIGHT, bottom=40 + 4 * ROW)
-    (folder / NAME).write_text(text, encoding="utf-8")
+def _threshold(material: Material, table: str) -> float | None:
+    law = material.kept.laws.get(table)
+    if law is not None and law.threshold is not None:
+        return law.threshold
+    return next((float(s.threshold) for s in material.card.steps if s.name == table and s.threshold is not None), None)
+
+
+def _asked(card: Card) -> float:
+    """The ε that was chosen."""
+    from fractions import Fraction
+
+    stated = card.mechanism.parameters.get("epsilon")
+    return float(Fraction(stated)) if stated is not None else float(card.claim.epsilon or 1.0)
+
+
+# ------------------------------------------------------------------ the page
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of the page: its charts, and how to get those that are not there."""
+
+    title: str
+    text: str
+    charts: tuple[str, ...]
+    missing: str = ""
+
+
+SECTIONS = (
+    Section(
+        "The promise",
+        "Claimed is what a paper says; proven is what docs/proofs shows for the law that ran; empirical is the largest "
+        "ε that audits of the installed code would have refuted, on parameters of their own: a lower bound, never a "
+        "guarantee.",
+        ("epsilon",),
+        "No ε is claimed, proven or refuted for this release.",
+    ),
+    Section(
+        "What is still there",
+        "Keys that many users share survive; keys of few users do not, and must not.",
+        ("coverage-rank", "coverage-volume", "survival"),
+        "The exact facts were not gathered. Get them with: hubbub report RELEASE --log LOG",
+    ),
+    Section(
+        "How exact the numbers are",
+        "What the mechanism did to each number: users lost to the bound on each user, noise, and the choice of keys "
+        "by noisy values.",
+        ("counts-", "error"),
+        "This release has no numbers beside its keys, or they were not compared. Compare them with: "
+        "hubbub report RELEASE --log LOG",
+    ),
+    Section(
+        "What it is worth",
+        "Scores of the papers' tasks, on the log and on the release.",
+        ("scores",),
+        "No task was scored yet. Score them with: hubbub evaluate RELEASE --log LOG",
+    ),
+    Section(
+        "Other budgets",
+        "What the same mechanism would have kept with more or less privacy.",
+        ("tradeoff",),
+        "No other budget was tried. Try some with: hubbub report RELEASE --log LOG (it reads the log, takes about as "
+        "long as five releases, and spends nothing)",
+    ),
+    Section(
+        "The budget book",
+        "Budgets add up over all releases about the same people.",
+        ("ledger",),
+        "Nothing of the ledger was kept with this release, or all it holds is not private. See: hubbub ledger show",
+    ),
+    Section("Lines set aside", "Lines that could not be read do not count.", ("rejects",), "Every line was read."),
+)
+
+
+def write_report(release: str | Path) -> Path:
+    """Write `owner-only/report.html` from what is there; the file's path comes back."""
+    path = owner_only(Path(release)) / NAME
+    kept.put(path, render(read(release)).encode())
+    return path
+
+
+def render(material: Material) -> str:
+    """The page."""
+    drawn = _charts(material)
+    sections = []
+    for section in SECTIONS:
+        names = [name for name in drawn if name.startswith(section.charts)]
+        sections.append((section, [page.figure(drawn[name], name) for name in names]))
+    not_counted = set(material.card.release.contains) - {t.table for t in material.kept.tables}
+    return (
+        jinja()
+        .get_template("owner.html")
+        .render(
+            card=material.card,
+            facts=material.facts,
+            tables=material.rows,
+            sections=sections,
+            sampled=max((t.one_in for t in material.kept.tables), default=1),
+            not_counted=sorted(not_counted) if material.kept.tables else [],
+            nobodys={t.table: t.nobodys * t.one_in for t in material.kept.tables if t.nobodys},
+            not_evaluable={
+                task: found["not_evaluable"]
+                for task, found in material.scores.items()
+                if isinstance(found, Mapping) and "not_evaluable" in found
+            },
+            style=page.style(),
+            script=page.script(),
+        )
+    )

@@ -22,6 +22,7 @@ from hubbub.errors import InputError, OutputError
 from hubbub.folder import disk_errors
 from hubbub.ledger import Ledger, named
 from hubbub.release import DO_NOT_PUBLISH, Release
+from hubbub.report.owner import refresh
 from hubbub.tasks import build, tasks
 from hubbub.tasks.base import NotEvaluable, Setup, Task, Truth
 from hubbub.tasks.evidence import Evidence
@@ -89,6 +90,8 @@ def run(
             scored[task.name], details = score(task, ours, theirs, truth, seed, say)
             say(f"{task.name}: {time.monotonic() - started:.1f} s")
             keep(folder, task.name, scored[task.name], details)
+    if told := refresh(folder.parent):
+        say(told)
     return dict(sorted(scored.items()))
 
 

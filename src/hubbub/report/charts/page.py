@@ -113,5 +113,6 @@ figure.chart td, figure.chart th { text-align: left; padding: .1rem 1rem .1rem 0
   overflow-wrap: anywhere; }
 #vg-tooltip-element.visible { visibility: visible; }
 #vg-tooltip-element td.key { opacity: .7; padding-right: .6rem; text-align: right; }
-@media print { figure.chart details { display: none; } }
+@media (prefers-color-scheme: dark) { figure.chart .plot { filter: brightness(1.35); } }
+@media print { figure.chart details { display: none; } figure.chart .plot { filter: none; } }
 """

@@ -41,6 +41,7 @@ def config(ink: str = INK) -> dict[str, Any]:
             "labelOverlap": True,
             "labelLimit": 150,
         },
+        "axisQuantitative": {"tickCount": 6},
         "legend": {
             "labelColor": ink,
             "titleColor": ink,

@@ -1,0 +1,37 @@
+"""Every picture of the documentation, from hubbub's own functions and from a real browser: `make pictures`.
+
+    python docs/pictures/make.py              all of them
+    python docs/pictures/make.py survival     some of them, by the name of the file
+
+Charts are computed again, the drawing of the flow is drawn, and screenshots are taken of a demo release in Chromium.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import charts  # noqa: E402
+import flow  # noqa: E402
+import screens  # noqa: E402
+
+PICTURES: dict[str, Callable[[], None]] = {
+    **{name: lambda name=name, chart=chart: write(name, chart().svg()) for name, chart in charts.CHARTS.items()},
+    "flow": lambda: write("flow", flow.svg()),
+    "screens": lambda: screens.take(HERE),
+}
+
+
+def write(name: str, svg: str) -> None:
+    """One picture, on white: readable whatever the page around it looks like."""
+    (HERE / f"{name}.svg").write_text(svg.strip() + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or PICTURES:
+        print(name, flush=True)
+        PICTURES[name]()

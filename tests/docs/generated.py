@@ -1,0 +1,102 @@
+"""The parts of pages that are made from the code: tables of parameters, and the reference of public names.
+
+A part stands between `<!-- made: parameters crowd -->` and `<!-- end -->`. `python -m tests.docs.generated` makes all of
+them again; a test fails where a page differs from the code.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import hubbub
+from hubbub.mechanisms import Mechanism, mechanisms
+from tests.docs.blocks import PAGES
+
+PART = re.compile(r"(<!-- made: (\w+) ([\w, -]+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def parameters(names: str) -> str:
+    """The parameters of mechanisms, as they are declared; those of several alike once."""
+    found = [mechanisms()[name] for name in names.split(", ")]
+    rows = ["| `--set` | meaning | default | allowed |", "|---|---|---|---|"]
+    for parameter in dict.fromkeys(p for mechanism in found for p in mechanism.parameters):
+        by = [m.name for m in found if parameter in m.parameters]
+        only = "" if len(by) == len(found) else f" ({', '.join(by)})"
+        default = "" if parameter.default is None else f"`{parameter.default}`"
+        meaning = parameter.meaning.replace("|", "\\|")
+        rows.append(f"| `{parameter.name}` | {meaning}{only} | {default} | {parameter.range} |")
+    return "\n".join(rows) + "\n"
+
+
+def api(names: str) -> str:
+    """Public names with their signatures and first sentences."""
+    return "\n".join(_entry(name, getattr(hubbub, name)) for name in names.split(", "))
+
+
+def _entry(name: str, thing: Any) -> str:
+    if isinstance(thing, ModuleType):  # a module named as a verb is called like the function of that name
+        thing = getattr(thing, name)
+    if not inspect.isclass(thing):
+        return f"### {name}\n\n`{name}{_signature(thing)}`\n\n{_first(thing)}\n"
+    said = [f"### {name}\n"]
+    if issubclass(thing, enum.Enum):
+        return "\n".join([*said, f"{_first(thing)} Values: {', '.join(f'`{member.value}`' for member in thing)}.\n"])
+    if issubclass(thing, Mechanism):
+        own = ", ".join(p.name for p in thing.parameters)
+        taken = inspect.signature(Mechanism.__init__).parameters.values()
+        shared = [p.name for p in taken if p.kind is p.KEYWORD_ONLY]
+        said.append(f"`{name}({own})`, all by keyword; and {', '.join(f'`{s}`' for s in shared)}.\n")
+    elif dataclasses.is_dataclass(thing) or "__init__" in vars(thing):
+        said.append(f"`{name}{_signature(thing)}`\n")
+    said.append(f"{_first(thing)}\n")
+    rows = [f"| `{member}{given}` | {about} |" for member, given, about in _members(thing)]
+    if rows and not issubclass(thing, Mechanism):
+        said += ["| | |", "|---|---|", *rows, ""]
+    return "\n".join(said)
+
+
+def _members(thing: type) -> Iterator[tuple[str, str, str]]:
+    for member, value in vars(thing).items():
+        static = isinstance(value, staticmethod | classmethod)
+        value = value.__func__ if static else value
+        if member.startswith("_") or not (inspect.isfunction(value) or isinstance(value, property)):
+            continue
+        yield member, _signature(value) if inspect.isfunction(value) else "", _first(value).replace("|", "\\|")
+
+
+def _signature(thing: Any) -> str:
+    signature = inspect.signature(thing)
+    taken = [p for p in signature.parameters.values() if p.name not in ("self", "cls")]
+    return re.sub(r"'", "", str(signature.replace(parameters=taken)).replace("|", "\\|")).replace("\\|", "|")
+
+
+def _first(thing: Any) -> str:
+    return (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
+
+
+MAKERS = {"parameters": parameters, "api": api}
+
+
+def made(text: str) -> str:
+    """A page's text with all its made parts made again."""
+    return PART.sub(lambda found: f"{found[1]}{MAKERS[found[2]](found[3])}{found[5]}", text)
+
+
+def parts(page: Path) -> list[tuple[str, str]]:
+    """Which parts a page has."""
+    return [(found[2], found[3]) for found in PART.finditer(page.read_text(encoding="utf-8"))]
+
+
+if __name__ == "__main__":
+    for page in PAGES:
+        before = page.read_text(encoding="utf-8")
+        if (after := made(before)) != before:
+            page.write_text(after, encoding="utf-8")
+            print(page)
