@@ -160,16 +160,12 @@ class Replicates:
     def __len__(self) -> int:
         return self.draws
 
-    def __getitem__(self, draw: int) -> pa.Table:
-        """One replicate: the released rows with fresh noise on their numbers, which may fall below zero."""
-        if not 0 <= draw < self.draws:
-            raise IndexError(draw)
-        noise = self.law.draw(np.random.default_rng([*self.seed, draw]))
-        values = pa.array(self.rows[self.value].to_numpy() + noise)
-        return self.rows.set_column(self.rows.num_columns - 2, self.value, values)
-
     def __iter__(self) -> Iterator[pa.Table]:
-        return (self[draw] for draw in range(self.draws))
+        """The released rows with fresh noise on their numbers, which may fall below zero."""
+        dice = np.random.default_rng(self.seed)
+        released, place = self.rows[self.value].to_numpy(), self.rows.num_columns - 2
+        for _ in range(self.draws):
+            yield self.rows.set_column(place, self.value, pa.array(released + self.law.draw(dice)))
 
     def array(self) -> Ints:
         """All replicates of the numbers: draws × rows."""
@@ -183,7 +179,8 @@ class Simulation:
         self.tables, self.draws = tables, draws
 
     def __iter__(self) -> Iterator[dict[str, pa.Table]]:
-        return ({name: table[draw] for name, table in self.tables.items()} for draw in range(self.draws))
+        for drawn in zip(*self.tables.values(), strict=True):
+            yield dict(zip(self.tables, drawn, strict=True))
 
     def interval(self, statistic: Callable[[dict[str, pa.Table]], Any], level: float = 0.95) -> Interval:
         """The statistic of the released tables (by name, as Arrow tables), and its interval; numbers or arrays.
@@ -212,7 +209,7 @@ def simulate(release: str | Path | Release, *, draws: int = 1000, seed: int = 0)
     tables = {}
     for number, name in enumerate(opened.tables):
         rows = getattr(opened, name).to_arrow() if name != "log" else None
-        if rows is not None and not rows["noise_sd"].null_count:  # a table without numbers has no noise in them
+        if rows is not None and rows.num_rows and not rows["noise_sd"].null_count:  # keys without numbers have no noise
             tables[name] = Replicates(rows, law_of(card, name, rows), draws, (seed, number))
     if not tables:
         raise InputError("No table of this release has numbers.", given=", ".join(opened.tables))
