@@ -59,6 +59,8 @@ class SearchLog:
     period: Period | None = None
     repeatable: bool = True
     """Whether keys are numbered in the order of their text; noise that nobody can repeat does not need it."""
+    spread: bool = False
+    """Whether exact counts stay in the engine, to be perturbed there: see mechanisms/spread.py."""
     run: Run | None = field(default=None, repr=False)
     """The folder of a release that can be interrupted and go on."""
     _held: Held | Run | None = field(default=None, repr=False)

@@ -37,6 +37,7 @@ from hubbub.guarantee import ANYTHING, Guarantee, finite, number
 from hubbub.ledger import Entry, Ledger, named
 from hubbub.lists import Made
 from hubbub.mechanisms.base import Mechanism, Rows, Tables
+from hubbub.mechanisms.spread import perturb
 from hubbub.noise import SecureNoise, SeededNoise, discrete_laplace
 from hubbub.report.owner import finish
 from hubbub.report.page import Shown, render, write_pages
@@ -203,6 +204,7 @@ def run_release(
 
     say("measuring: bounding each user, counting")
     log.repeatable = not noise.private
+    log.spread = mechanism.keywise and log.engine.spreads and noise.private
     counts = mechanism.measure(log, _secret(log, noise))
     plan.draft(log.ingested.columns["user"])
 
@@ -222,7 +224,7 @@ def run_release(
             log.run.drawing()
         ledger.drawing(entry)
         say("drawing noise")
-        tables = mechanism.perturb(counts, noise)
+        tables = perturb(log, mechanism, counts, noise)
         say("writing the release")
         rows = _write_public(folder / "public", log, plan, counts, tables, booked)
         if certificate := mechanism.certificate(counts, tables):

@@ -22,6 +22,8 @@ class Engine(Protocol):
     """A place that holds tables and runs SQL over them."""
 
     name: str
+    spreads: bool
+    """Whether rows lie on several machines: then what is computed from all of them is computed there."""
 
     def scan(self, name: str, parquet: Path) -> None:
         """Make a Parquet file readable under a name."""

@@ -228,6 +228,11 @@ class Mechanism(ABC):
         """What the published number counts."""
         return "users"
 
+    @property
+    def keywise(self) -> bool:
+        """Whether the noise and the tests of a key look at that key alone: a table may then be perturbed in parts."""
+        return False
+
     def caveats(self) -> tuple[str, ...]:
         """What a reader of the guarantee must know besides."""
         return ()

@@ -248,6 +248,11 @@ class Korolova(Mechanism, register=True):
 
     # ------------------------------------------------------------------ what runs
 
+    @property
+    def keywise(self) -> bool:
+        """Every key by itself, but for the clicks of a result list, which need the released queries."""
+        return self.serp is None
+
     def measure(self, log: SearchLog, secret: bytes) -> dict[str, Counts]:
         """Algorithm 1, lines 2 and 3: limit each user, then count."""
         from hubbub.steps.count import count, count_listed

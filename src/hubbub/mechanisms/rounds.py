@@ -8,18 +8,20 @@ any engine: the loop asks `Pools` for sums and the noise source for noise.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from hubbub.errors import OurBug, ParameterError
 from hubbub.gaussian import SLACK, GaussianStep, Test, mu2_of, threshold_for
+from hubbub.mechanisms import spread
 from hubbub.noise import NoiseSource
 from hubbub.steps.count import Integers
-from hubbub.steps.pools import Pools
+from hubbub.steps.pools import EnginePools, Pools
 
 GRID_BITS = 16
 WIDEST_NOISE = 1 << 46
@@ -141,25 +143,46 @@ def select(pools: Pools, plan: Selection, noise: NoiseSource, step: str, known: 
     """Run the rounds. Tests are key by key; nothing about keys that are not released leaves this function."""
     if known is not None and replace(known.plan, thresholds=plan.thresholds, drops=plan.drops) != plan:
         raise OurBug("known keys would not have the noise of the others")
+    if isinstance(pools, EnginePools) and pools.log.spread:
+        found = Selected(*spread.rounds(pools, plan, noise, step, known))
+        return found if known is None else _with_absent(found, pools.size, known, noise, step)
     live = np.arange(pools.size)
     accumulators = np.zeros(pools.size, np.int64)
     passed_in = np.full(pools.size, -1, np.int64)
-    for r, (multiple, variance) in enumerate(zip(plan.multiples, plan.variances, strict=True)):
-        weights = pools.weights(live)
-        now = multiple * weights + noise.gaussian(f"{step} round {r + 1}", variance, live.size)
-        if plan.recycled:
-            now += accumulators[live]
+    for r in range(len(plan.multiples)):
+        level = partial(_level, plan, known, live, r)
+        now, passes, stays = one_round(plan, r, pools.weights(live), accumulators[live], level, noise, step)
         accumulators[live] = now
-        passes = now >= _level(plan, known, live, "thresholds", r)
         passed_in[live[passes]] = r
-        if r < len(plan.multiples) - 1:
-            live = live[~passes & (now >= _level(plan, known, live, "drops", r))]
+        live = live[stays]
     ids = np.flatnonzero(passed_in >= 0)
     found = Selected(ids, accumulators[ids], passed_in[ids])
     return found if known is None else _with_absent(found, pools.size, known, noise, step)
 
 
-def _level(plan: Selection, known: Known | None, live: Integers, name: str, r: int) -> Integers | int:
+Booleans = npt.NDArray[np.bool_]
+
+
+def one_round(
+    plan: Selection,
+    r: int,
+    weights: Integers,
+    before: Integers,
+    level: Callable[[str], Integers | int],
+    noise: NoiseSource,
+    step: str,
+) -> tuple[Integers, Booleans, Booleans]:
+    """Round r for some keys: what each has gathered, whether it passes, whether it stays in the running."""
+    now = plan.multiples[r] * weights + noise.gaussian(f"{step} round {r + 1}", plan.variances[r], weights.size)
+    if plan.recycled:
+        now += before
+    passes = now >= level("thresholds")
+    if r == len(plan.multiples) - 1:
+        return now, passes, np.zeros(now.size, bool)
+    return now, passes, ~passes & (now >= level("drops"))
+
+
+def _level(plan: Selection, known: Known | None, live: Integers, r: int, name: str) -> Integers | int:
     """The level each live key is held against: its plan's, or that of known keys."""
     if known is None:
         return int(getattr(plan, name)[r])

@@ -45,6 +45,11 @@ class Baseline(Mechanism):
         self.prepare(settings, float(Fraction(settings["epsilon"])), float(Fraction(settings["delta"])))
         return settings
 
+    @property
+    def keywise(self) -> bool:
+        """Every key by itself."""
+        return True
+
     @abstractmethod
     def prepare(self, settings: Mapping[str, Value], epsilon: float, delta: float) -> None:
         """Calibrate."""

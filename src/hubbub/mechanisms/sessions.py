@@ -246,6 +246,11 @@ class Sessions(Mechanism, register=True):
 
     # ------------------------------------------------------------------ what runs
 
+    @property
+    def keywise(self) -> bool:
+        """Every key by itself."""
+        return True
+
     def measure(self, log: SearchLog, secret: bytes) -> dict[str, Counts]:
         """A_session, steps 1 to 3, and A_click, step 1: limit each user, then count."""
         from hubbub.steps.count import count

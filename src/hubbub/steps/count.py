@@ -7,6 +7,7 @@ process: a release is sorted by its noisy values.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,13 @@ class Counts:
     """The engine's table that holds the keys' text, by `kid`."""
     parent: Integers | None = None
     """For a closed domain: the key of another table each key depends on (a click's query)."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Exact counts that stay in the engine: its table `keys` holds them as `n`, by `kid`."""
+
+    keys: str
 
 
 @dataclass(frozen=True)
@@ -54,11 +62,16 @@ class Pairs:
 
 
 def count(log: SearchLog, keys: Keys, bounded: str) -> Counts:
-    """How many bounded rows each key has: users for distinct keys, events for occurrences."""
+    """How many bounded rows each key has: users for distinct keys, events for occurrences.
+
+    Where noise is drawn inside the engine, they stay there (`Spread`).
+    """
     keys.ready(log)
     table = f"counted_{keys.name}"
     counted = f"SELECT {keys.list()}, count(*) AS n FROM ({bounded}) AS bounded GROUP BY {keys.list()}"
     log.engine.number(table, counted, log.order(keys.columns), "kid")
+    if log.spread:
+        return cast(Counts, Spread(table))
     rows = log.engine.fetch(f"SELECT kid, n FROM {table}")
     return Counts(_by_id(rows, "n"), table)
 

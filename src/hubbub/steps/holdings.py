@@ -64,9 +64,10 @@ class Holdings:
         rooted = f"SELECT kid, x, CAST(floor(sqrt(CAST(x AS DOUBLE))) AS BIGINT) AS s FROM ({scaled}) AS scaled"
         root = "CASE WHEN s * s > x THEN s - 1 WHEN (s + 1) * (s + 1) <= x THEN s + 1 ELSE s END"
         summed = engine.fetch(f"SELECT kid, CAST(sum({root}) AS BIGINT) AS y FROM ({rooted}) AS rooted GROUP BY kid")
-        sums = np.zeros(self.size, np.int64)
-        sums[summed.column("kid").to_numpy()] = summed.column("y").to_numpy()
-        return checked(sums[ids])
+        sums, order = np.zeros(ids.size, np.int64), np.argsort(ids)
+        at = np.searchsorted(ids, summed.column("kid").to_numpy(), sorter=order)
+        sums[order[at]] = summed.column("y").to_numpy()
+        return checked(sums)
 
     def kept(self, ids: Integers, most: int) -> int:
         """Σ over users of min(most, released keys she holds)."""

@@ -9,6 +9,7 @@ pool. Integers throughout; SQL in the common subset; `Pools` is what a mechanism
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import isqrt
 from typing import Protocol
 
@@ -89,7 +90,8 @@ class EnginePools(Holdings):
         engine.smallest(f"heavy_{name}", theirs, keys.columns, order, limit)
         engine.view(
             self._live,
-            f"SELECT uid, {columns} FROM {self.held} WHERE uid NOT IN ({heavy}) "
+            f"SELECT h.uid AS uid, {keys.list('h')} FROM {self.held} AS h WHERE NOT EXISTS "
+            f"(SELECT 1 FROM {self._degrees} AS d WHERE d.uid = h.uid AND d.n > {limit}) "
             f"UNION ALL SELECT uid, {columns} FROM heavy_{name}",
         )
         engine.number(
@@ -102,13 +104,17 @@ class EnginePools(Holdings):
             log.order(keys.columns),
             "kid",
         )
-        self._first = _by_id(engine.fetch(f"SELECT kid, w FROM {self.keys}"), "w")
-        self.size = self._first.size
+        self.size = self._pooled = int(engine.fetch(f"SELECT count(*) AS n FROM {self.keys}").column("n")[0].as_py())
+
+    @cached_property
+    def _first(self) -> Integers:
+        """The weights of the first round."""
+        return _by_id(self.log.engine.fetch(f"SELECT kid, w FROM pooled_{self.kind.name}"), "w")
 
     def again(self) -> None:
         """Start over from the same pools: experiments draw noise many times, a release never does."""
         name = self.kind.name
-        self._round, self._live, self.keys, self.size = 0, f"pool_{name}", f"pooled_{name}", self._first.size
+        self._round, self._live, self.keys, self.size = 0, f"pool_{name}", f"pooled_{name}", self._pooled
 
     def arrays(self) -> ArrayPools:
         """The same pools as arrays; only for logs made for tests and audits."""
@@ -124,40 +130,46 @@ class EnginePools(Holdings):
 
     def weights(self, live: Integers) -> Integers:
         """Round 1 was summed with the pools; later rounds restrict the pools to the live keys first."""
-        self._round += 1
-        if self._round == 1:
+        if self._round == 0:
             if live.size != self.size:
                 raise OurBug("the first round sees every key of the pools")
-            self._most = live.size
+            self._round, self._most = 1, live.size
             return checked(self._first)
         if live.size > self._most:
             raise OurBug("a key that left the pools cannot come back")
         self._most = live.size
+        self.log.engine.register("live_keys", pa.table({"kid": live}))
+        summed = self.log.engine.fetch(self.summed("live_keys"))
+        sums = np.zeros(self.size, np.int64)
+        sums[summed.column("kid").to_numpy()] = summed.column("w").to_numpy()
+        return checked(sums[live])
+
+    def summed(self, live: str | None) -> str:
+        """The next round as SQL, (kid, w): over all keys, or over those of `live`, to which pools are then restricted."""
+        self._round += 1
+        if live is None:
+            return f"SELECT kid, w FROM {self.keys}"
         engine = self.log.engine
-        engine.register("live_keys", pa.table({"kid": live}))
         pool = f"pool_{self.kind.name}_{self._round}"
         if self._round == 2:
             texts = f"live_{self.kind.name}"  # kept, so that the engine knows how few they are
             engine.save(
                 texts,
-                f"SELECT t.kid AS kid, {self.kind.list('t')} FROM {self.keys} AS t JOIN live_keys AS l ON t.kid = l.kid",
+                f"SELECT t.kid AS kid, {self.kind.list('t')} FROM {self.keys} AS t JOIN {live} AS l ON t.kid = l.kid",
             )
             on = " AND ".join(f"p.{c} = k.{c}" for c in self.kind.columns)
             rows = f"SELECT p.uid AS uid, k.kid AS kid FROM {self._live} AS p JOIN {texts} AS k ON {on}"
         else:
-            rows = f"SELECT p.uid AS uid, p.kid AS kid FROM {self._live} AS p JOIN live_keys AS l ON p.kid = l.kid"
+            rows = f"SELECT p.uid AS uid, p.kid AS kid FROM {self._live} AS p JOIN {live} AS l ON p.kid = l.kid"
         engine.save(pool, rows)
         if self._round > 2:
             engine.drop(self._live)
         self._live = pool
-        summed = engine.fetch(
+        return (
             f"SELECT p.kid AS kid, CAST(sum(a.a) AS BIGINT) AS w FROM {pool} AS p "
             f"JOIN (SELECT uid, count(*) AS n FROM {pool} GROUP BY uid) AS d ON p.uid = d.uid "
             f"JOIN {self._amounts} AS a ON a.n = d.n GROUP BY p.kid"
         )
-        sums = np.zeros(self.size, np.int64)
-        sums[summed.column("kid").to_numpy()] = summed.column("w").to_numpy()
-        return checked(sums[live])
 
 
 class ArrayPools:

@@ -242,6 +242,11 @@ class Crowd(Mechanism, register=True):
             notes.append(NOT_USERS)
         return tuple(notes)
 
+    @property
+    def keywise(self) -> bool:
+        """Every key by itself in every round."""
+        return True
+
     def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
         """Pools of the first stage, fixed and kept before the first noise; later ones wait for what it releases."""
         first, limit = self.stage.name, self.selection.limit

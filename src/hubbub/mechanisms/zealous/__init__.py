@@ -266,6 +266,11 @@ class Zealous(Mechanism, register=True):
 
     # ------------------------------------------------------------------ what runs
 
+    @property
+    def keywise(self) -> bool:
+        """Every key by itself."""
+        return True
+
     def measure(self, log: SearchLog, secret: bytes) -> dict[str, Counts]:
         """Steps 1 and 2: at most m distinct items a user, chosen by her own data; users of each item."""
         from hubbub.steps.count import count

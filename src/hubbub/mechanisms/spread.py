@@ -1,0 +1,144 @@
+"""Noise where the rows are: the same `perturb`, and the same rounds, over batches of keys inside the engine.
+
+Where a log needs a cluster, the counts of its keys do not fit one process either. A mechanism is *keywise* if the noise
+and the tests of a key look at that key alone. Then its table may be cut anywhere: perturbing the parts is perturbing
+the whole, draw by draw of the same law. Each part makes a secure generator of its own. What passes, and what goes
+on to the next round, is written once and read back (`Engine.map_batches`); only what passed comes to the driver.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.errors import OurBug
+from hubbub.mechanisms.base import Mechanism, Released, Tables
+from hubbub.noise import NoiseSource, SecureNoise
+from hubbub.steps.count import Counts, Integers, Spread
+from hubbub.steps.holdings import checked
+
+if TYPE_CHECKING:
+    from hubbub.log import SearchLog
+    from hubbub.mechanisms.rounds import Known, Selection
+    from hubbub.steps.pools import EnginePools
+
+PASSED = pa.schema([("kid", pa.int64()), ("value", pa.int64()), ("noise_sd", pa.float64())])
+TESTED = pa.schema([("kid", pa.int64()), ("accumulator", pa.int64()), ("passed", pa.bool_()), ("known", pa.bool_())])
+
+
+def _secure(noise: NoiseSource) -> None:
+    if not noise.private:
+        raise OurBug("noise that repeats itself must be drawn in one place, in the order of the keys")
+
+
+# ------------------------------------------------------------------ one step of noise
+
+
+class Perturb:
+    """`mechanism.perturb` over batches of (kid, n) of one table: the keys that pass."""
+
+    def __init__(self, mechanism: Mechanism, table: str) -> None:
+        self.mechanism, self.table = copy.copy(mechanism), table
+        vars(self.mechanism).pop("say", None)  # the terminal stays here
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+        noise = SecureNoise()
+        for batch in batches:
+            kid, n = (batch.column(name).to_numpy(zero_copy_only=False) for name in ("kid", "n"))
+            others = {table: Counts(np.zeros(0, np.int64)) for table in self.mechanism.tables}
+            found = self.mechanism.perturb(others | {self.table: Counts(n)}, noise)[self.table]
+            size = found.ids.size
+            value = pa.nulls(size, pa.int64()) if found.values is None else pa.array(found.values, pa.int64())
+            spread = found.noise_sd
+            sd = pa.nulls(size, pa.float64()) if spread is None else pa.array(np.broadcast_to(spread, size))
+            yield pa.record_batch([pa.array(kid[found.ids]), value, sd], schema=PASSED)
+
+
+def perturb(log: SearchLog, mechanism: Mechanism, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
+    """The mechanism's tables; those whose counts stayed in the engine are perturbed there."""
+    if not any(isinstance(table, Spread) for table in counts.values()):
+        return mechanism.perturb(counts, noise)
+    _secure(noise)
+    tables: Tables = {}
+    for table in mechanism.tables:
+        rows = f"SELECT kid, n FROM {counts[table].keys}"
+        log.engine.map_batches(f"noisy_{table}", rows, Perturb(mechanism, table), PASSED)
+        passed = log.engine.fetch(f"SELECT kid, value, noise_sd FROM noisy_{table}")
+        values, sd = (passed.column(name) for name in ("value", "noise_sd"))
+        tables[table] = Released(
+            passed.column("kid").to_numpy(),
+            None if values.null_count else values.to_numpy(),
+            None if sd.null_count else sd.to_numpy(),
+        )
+    return tables
+
+
+# ------------------------------------------------------------------ selection in rounds
+
+
+@dataclass(frozen=True)
+class Round:
+    """Round r over batches of (kid, w, accumulator, known): the keys that pass, and those that go on."""
+
+    plan: Selection
+    known: Selection
+    r: int
+    step: str
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+        from hubbub.mechanisms.rounds import one_round
+
+        noise = SecureNoise()
+        for batch in batches:
+            kid, w, before, known = (
+                batch.column(name).to_numpy(zero_copy_only=False) for name in ("kid", "w", "accumulator", "known")
+            )
+
+            def level(name: str, known: Any = known) -> Integers:
+                levels: Integers = np.where(known, getattr(self.known, name)[self.r], getattr(self.plan, name)[self.r])
+                return levels
+
+            now, passes, stays = one_round(self.plan, self.r, checked(w), before, level, noise, self.step)
+            keep = passes | stays
+            columns = [pa.array(values[keep]) for values in (kid, now, passes, known)]
+            yield pa.record_batch(columns, schema=TESTED)
+
+
+def rounds(
+    pools: EnginePools, plan: Selection, noise: NoiseSource, step: str, known: Known | None
+) -> tuple[Integers, Integers, Integers]:
+    """The keys of pools that are released: (ids, accumulators, rounds), by id."""
+    _secure(noise)
+    engine, name = pools.log.engine, pools.kind.name
+    others = of_known = plan
+    rows = "SELECT k.kid AS kid, k.w AS w, CAST(0 AS BIGINT) AS accumulator, false AS known FROM ({}) AS k"
+    if known is not None and known.members is None:
+        others = of_known = known.plan
+    elif known is not None and known.members is not None:
+        of_known = known.plan
+        engine.register(f"members_{name}", pa.table({"kid": np.flatnonzero(known.members)}))
+        rows = (
+            "SELECT k.kid AS kid, k.w AS w, CAST(0 AS BIGINT) AS accumulator, m.kid IS NOT NULL AS known "
+            f"FROM ({{}}) AS k LEFT JOIN members_{name} AS m ON k.kid = m.kid"
+        )
+    found = []
+    for r in range(len(plan.multiples)):
+        table, alive = f"tested_{name}_{r}", f"alive_{name}_{r}"
+        tested = Round(others, of_known, r, step)
+        weights = pools.summed(None if r == 0 else f"alive_{name}_{r - 1}")
+        engine.map_batches(table, rows.format(weights), tested, TESTED)
+        passed = engine.fetch(f"SELECT kid, accumulator FROM {table} WHERE passed")
+        found.append((*(passed.column(c).to_numpy() for c in passed.column_names), np.full(passed.num_rows, r)))
+        engine.view(alive, f"SELECT kid, accumulator, known FROM {table} WHERE NOT passed")
+        rows = (
+            "SELECT a.kid AS kid, coalesce(s.w, 0) AS w, a.accumulator AS accumulator, a.known AS known "
+            f"FROM {alive} AS a LEFT JOIN ({{}}) AS s ON a.kid = s.kid"
+        )
+    ids, accumulators, when = (np.concatenate(column) for column in zip(*found, strict=True))
+    order = np.argsort(ids)
+    return ids[order], accumulators[order], when[order]
