@@ -94,10 +94,10 @@ def bounds() -> Chart:
     rows: Rows = []
     for epsilon in ("1", "2", "4"):
         for d in (1, 2, 3, 5, 7, 10, 14, 20, 30, 50, 70, 100):
-            found = estimate_users(Korolova(epsilon=epsilon, delta="1e-6", d=d), USERS)
+            found = estimate_users(Korolova(epsilon=epsilon, delta="1e-6", d=d), 20_000)
             rows.append({"series": f"ε = {epsilon}", "x": d, "y": found.tables["queries"].rows})
     return lines(
-        "How many queries of each user should count (korolova, 100,000 users)",
+        "How many queries of each user should count (korolova, 20,000 users)",
         "Few queries a user cut off what people asked, many need more noise; a small number is best.",
         rows,
         wide("d: queries kept of each user", 1, 100, [1, 2, 5, 10, 20, 50, 100]),

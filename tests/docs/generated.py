@@ -1,12 +1,11 @@
 """The parts of pages that are made from the code: tables of parameters, and the reference of public names.
 
-A part stands between `<!-- made: parameters crowd -->` and `<!-- end -->`. `python -m tests.docs.generated` makes all of
-them again; a test fails where a page differs from the code.
+A part stands between `<!-- made: parameters crowd -->` and `<!-- end -->`. `python -m tests.docs.generated` makes all
+of them again; a test fails where a page differs from the code.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import inspect
 import re
@@ -15,9 +14,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from tests.docs.blocks import PAGES
+
 import hubbub
 from hubbub.mechanisms import Mechanism, mechanisms
-from tests.docs.blocks import PAGES
 
 PART = re.compile(r"(<!-- made: (\w+) ([\w, -]+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
@@ -53,7 +53,7 @@ def _entry(name: str, thing: Any) -> str:
         taken = inspect.signature(Mechanism.__init__).parameters.values()
         shared = [p.name for p in taken if p.kind is p.KEYWORD_ONLY]
         said.append(f"`{name}({own})`, all by keyword; and {', '.join(f'`{s}`' for s in shared)}.\n")
-    elif dataclasses.is_dataclass(thing) or "__init__" in vars(thing):
+    elif not any(given.startswith("_") for given in inspect.signature(thing).parameters):
         said.append(f"`{name}{_signature(thing)}`\n")
     said.append(f"{_first(thing)}\n")
     rows = [f"| `{member}{given}` | {about} |" for member, given, about in _members(thing)]
@@ -68,13 +68,34 @@ def _members(thing: type) -> Iterator[tuple[str, str, str]]:
         value = value.__func__ if static else value
         if member.startswith("_") or not (inspect.isfunction(value) or isinstance(value, property)):
             continue
-        yield member, _signature(value) if inspect.isfunction(value) else "", _first(value).replace("|", "\\|")
+        given = _signature(value) if inspect.isfunction(value) else ""
+        yield member, given.replace("|", "\\|"), _first(value).replace("|", "\\|")
 
 
 def _signature(thing: Any) -> str:
-    signature = inspect.signature(thing)
-    taken = [p for p in signature.parameters.values() if p.name not in ("self", "cls")]
-    return re.sub(r"'", "", str(signature.replace(parameters=taken)).replace("|", "\\|")).replace("\\|", "|")
+    taken, star = [], False
+    for parameter in inspect.signature(thing).parameters.values():
+        if parameter.name in ("self", "cls"):
+            continue
+        if parameter.kind is parameter.KEYWORD_ONLY and not star:
+            taken.append("*")
+            star = True
+        taken.append(_parameter(parameter))
+    returned = inspect.signature(thing).return_annotation
+    gives = "" if returned in (inspect.Signature.empty, "None", None) else f" -> {returned}"
+    return f"({', '.join(taken)}){gives}"
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    stars = (
+        "**" if parameter.kind is parameter.VAR_KEYWORD else "*" if parameter.kind is parameter.VAR_POSITIONAL else ""
+    )
+    kind = "" if parameter.annotation is parameter.empty else f": {parameter.annotation}"
+    default = parameter.default
+    if default is parameter.empty:
+        return f"{stars}{parameter.name}{kind}"
+    shown = "…" if callable(default) else str(default) if isinstance(default, enum.Enum) else repr(default)
+    return f"{stars}{parameter.name}{kind} = {shown}"
 
 
 def _first(thing: Any) -> str:

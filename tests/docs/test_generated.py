@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.docs.blocks import PAGES, name
+from tests.docs.generated import made, parts
 
 import hubbub
 from hubbub.mechanisms import mechanisms
-from tests.docs.blocks import PAGES, name
-from tests.docs.generated import made, parts
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if parts(page)], ids=name)
