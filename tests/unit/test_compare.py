@@ -15,6 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.conftest import Hubbub, aol_lines, document
 
@@ -23,7 +24,7 @@ from hubbub.compare import Asked, computed, draws
 from hubbub.compare.cells import FOLDER, Cell
 from hubbub.compare.choices import Sweep, choose
 from hubbub.compare.place import place
-from hubbub.compare.summary import Comparison
+from hubbub.compare.summary import Comparison, Row
 from hubbub.errors import OutputError, ParameterError
 from hubbub.ledger import Ledger
 from hubbub.log import SearchLog, read_log
@@ -54,7 +55,7 @@ def private() -> list[str]:
     """Every registered mechanism that proves something at a budget, found without compare's own code."""
     found = []
     for name, kind in mechanisms().items():
-        given = {k: v for k, v in BUDGET.items() if k in {p.name for p in kind.parameters}}
+        given: dict[str, Any] = {k: v for k, v in BUDGET.items() if k in {p.name for p in kind.parameters}}
         if kind.takes_pool or kind(**given).proven().private:
             found.append(name)
     return found
@@ -108,8 +109,9 @@ def test_a_raw_parameter_proves_a_budget_of_its_own() -> None:
     rows = choose(["korolova"], BUDGET, [Sweep.read("K=50")])
     assert rows[1].label == "korolova(K=50)"
     at, swept = (row.build() for row in rows)
-    assert swept.settings == at.settings | {"K": 50}
+    assert swept.settings == dict(at.settings) | {"K": 50}
     assert 0 < (swept.proven().delta or 0) < (at.proven().delta or 0)
+    assert [Row.of(row, {}).raw for row in rows] == [False, True]
 
 
 def test_a_budget_may_be_swept_alone() -> None:
@@ -164,8 +166,7 @@ def test_a_draw_is_the_same_after_others_as_alone(log: SearchLog, pool: Path, na
     assert list(again) == list(alone) == list(mechanism.tables)
     for table in alone:
         assert again[table].ids.tolist() == alone[table].ids.tolist()
-        values = [None if one[table].values is None else list(one[table].values) for one in (again, alone)]
-        assert values[0] == values[1]
+        np.testing.assert_equal(again[table].values, alone[table].values)
         rows = [getattr(one[table], "rows", None) for one in (again, alone)]
         assert rows[0] == rows[1]
 

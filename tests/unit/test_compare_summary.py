@@ -17,7 +17,7 @@ PRIVATE = {"definition": "approximate", "epsilon": 1.0, "delta": 1e-6, "neighbou
 def row(label: str, **metrics: float | Mean) -> Row:
     """A private row with these metrics."""
     means = {name: m if isinstance(m, Mean) else Mean(m, None, None, 1) for name, m in metrics.items()}
-    return Row(label, label, "strict", {}, {}, PRIVATE | {"scope": "end-to-end"}, "users", ("queries",), means)
+    return Row(label, label, "strict", {}, {}, PRIVATE | {"scope": "end-to-end"}, False, "users", ("queries",), means)
 
 
 def asked(**more: Any) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def test_a_choice_that_ran_in_some_draws_is_averaged_over_those() -> None:
 
     choice = choose(["korolova"], {"epsilon": "1", "delta": "1e-6"})[0]
     draws = [{"error": {"original": 0, "release": x}} for x in (None, 0.5, 0.7)]
-    tasks = [{"not_evaluable": "too small"}, {"x": {"original": 1.0, "release": 2.0}}]
+    tasks: list[dict[str, Any]] = [{"not_evaluable": "too small"}, {"x": {"original": 1.0, "release": 2.0}}]
     found = Row.of(choice, {"basics": draws, "fears": tasks})
     assert found.metrics["error"].draws == 2 and found.metrics["error"].mean == pytest.approx(0.6)
     assert found.metrics["fears.x"].draws == 1 and found.not_evaluable == {"fears": "too small"}
@@ -99,8 +99,8 @@ def test_notes_say_what_does_not_compare() -> None:
     assert "no error: c" in " ".join(notes([row("c", volume=1)]))
     weak = Row(**(vars(users) | {"proven": PRIVATE | {"private": False, "definition": "none"}, "label": "w"}))
     assert "Nothing is proven end to end of w" in " ".join(notes([users, weak]))
-    raw = Row(**(vars(users) | {"proven": PRIVATE | {"epsilon": 2.5}, "label": "r"}))
-    assert "of their own" in " ".join(notes([users, raw]))
+    raw = Row(**(vars(users) | {"raw": True, "label": "r"}))
+    assert "of their own, not the common ones: r" in " ".join(notes([users, raw]))
 
 
 def test_numbers_as_people_write_them() -> None:

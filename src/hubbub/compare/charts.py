@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hubbub.compare.choices import BUDGET
 from hubbub.compare.finding import PRECISION, SESSIONS
 from hubbub.compare.summary import Comparison, Row, less_is_better, value
 from hubbub.compare.words import title
@@ -23,7 +24,7 @@ def charts(comparison: Comparison) -> list[Chart]:
     x, y = comparison.asked["plot"]
     found = [pareto(rows, x, y, comparison.front())]
     for sweep in dict.fromkeys(name for row in rows for name in row.at):
-        found += [swept(rows, sweep, metric) for metric in dict.fromkeys((x, y)) if metric != sweep]
+        found += [swept(rows, sweep, metric) for metric in dict.fromkeys((x, y)) if metric not in BUDGET]
     if any(PRECISION in row.metrics for row in rows):
         found.append(precision(rows))
     return [chart for chart in found if chart.rows]

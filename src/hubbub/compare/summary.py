@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from hubbub.compare.choices import Choice
+from hubbub.compare.choices import Choice, declared
 from hubbub.errors import ParameterError
 from hubbub.guarantee import Guarantee, finite
 from hubbub.tasks.run import NOT_EVALUABLE
@@ -71,6 +71,8 @@ class Row:
     at: Mapping[str, str] = field(default_factory=dict)
     """Its place on each sweep."""
     proven: Mapping[str, Any] = field(default_factory=dict)
+    raw: bool = False
+    """Whether its parameters were given instead of a budget."""
     counts: str = ""
     """What its numbers count: users, or occurrences (count)."""
     tables: tuple[str, ...] = ()
@@ -103,6 +105,7 @@ class Row:
             {k: str(v) for k, v in built.settings.items()},
             choice.at,
             stated(built.proven()),
+            "epsilon" in declared(choice.mechanism) and "epsilon" not in choice.given,
             built.value_column,
             built.tables,
             metrics,
@@ -240,14 +243,12 @@ def notes(rows: Sequence[Row]) -> Iterable[str]:
         yield f"The rows satisfy different definitions ({', '.join(sorted(definitions))}); see each one's."
     if any(not row.proven["private"] for row in ran):
         yield f"Nothing is proven end to end of {', '.join(r.label for r in ran if not r.proven['private'])}."
-    budgets = {(_round(row.proven["epsilon"])) for row in ran if row.proven["private"] and not row.at.get("epsilon")}
-    if len(budgets) > 1:
-        yield "Rows with raw parameters (a threshold, a scale) prove an ε and δ of their own: not the common budget."
+    if raw := [row.label for row in ran if row.raw]:
+        yield (
+            f"Raw parameters (a threshold, a scale) stand instead of a budget, so these prove an ε and δ of their own, "
+            f"not the common ones: {', '.join(raw)}."
+        )
 
 
 def _unit(counts: str) -> str:
     return "distinct users" if counts == "users" else "occurrences"
-
-
-def _round(x: Any) -> float | None:
-    return None if x is None else float(f"{float(x):.3g}")
