@@ -32,7 +32,7 @@ def test_nothing_in_a_figure_can_open_or_end_a_tag() -> None:
 
 def test_a_figure_says_it_in_words_and_in_numbers() -> None:
     text = page.figure(CHART, "bars")
-    assert 'role="img" aria-label="Two bars' in text and "<summary>The numbers</summary>" in text
+    assert '<div role="img" aria-label="Two bars' in text and "<summary>The numbers</summary>" in text
     assert "<td>3.25</td>" in text
     assert "<details>" not in page.figure(Chart("t", "a", SPEC), "bars")
     assert "the first 50 of 60" in page.table([{"n": i} for i in range(60)])

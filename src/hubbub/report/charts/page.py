@@ -28,7 +28,7 @@ function drawCharts(root) {
     const spec = JSON.parse(figure.querySelector("script.spec").textContent);
     const how = {mode: "vega-lite", actions: false, renderer: "svg", ast: true, defaultStyle: false, config: %s};
     vegaEmbed(place, spec, how).then(
-      () => { figure.dataset.drawn = "yes"; },
+      () => { place.firstChild.setAttribute("aria-hidden", "true"); figure.dataset.drawn = "yes"; },
       (error) => { figure.dataset.drawn = "no"; place.textContent = "This chart could not be drawn: " + error.message; }
     );
   }
@@ -41,7 +41,7 @@ def figure(chart: Chart, id: str) -> Markup:
     """One chart as a `<figure>`; `id` is its name in the page."""
     template = Markup(
         '<figure class="chart" id="{id}">\n<figcaption><strong>{title}</strong> <span>{alt}</span></figcaption>\n'
-        '<div class="plot" role="img" aria-label="{alt}"></div>\n'
+        '<div role="img" aria-label="{alt}"><div class="plot"></div></div>\n'
         '<script type="application/json" class="spec">{spec}</script>\n{table}</figure>\n'
     )
     return template.format(
