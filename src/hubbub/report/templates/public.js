@@ -17,6 +17,7 @@
     Array.isArray(cell) ? cell.map((at) => words[at]).join(" → ") : cell < 0 ? "" : words[cell];
 
   // ---------------------------------------------------------------- search: every term somewhere in the row
+  // (and rows with a cell that is just what was asked for come first)
 
   let lower = null;
   const rowsWith = (table, wanted) => {
@@ -28,7 +29,9 @@
     for (let row = 0; row < table.keys[0].length; row++) {
       if (hits.every((hit) => table.keys.some((column) => has(column[row], hit)))) rows.push(row);
     }
-    return rows;
+    const whole = lower.indexOf(terms.join(" "));
+    const same = (row) => whole >= 0 && table.keys.some((column) => column[row] === whole);
+    return [...rows.filter(same), ...rows.filter((row) => !same(row))];
   };
 
   // ---------------------------------------------------------------- noise bands, on one axis a sheet
@@ -133,6 +136,7 @@
       if (key in steps) go((steps[key] + tabs.length) % tabs.length);
     });
   });
+  document.getElementById("no-script").remove();
   tables.forEach(liven);
   open(0);
 
