@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: venv demo test browser audit check bench clean
+.PHONY: venv demo test browser audit check bench pictures clean
 
 venv: $(VENV)/.ready  ## the virtual environment, from pinned constraints
 
@@ -35,6 +35,9 @@ check: venv           ## lint and strict types
 bench: venv           ## cost at 1, 10 and 36 million rows beside the bare engine and rival libraries; see bench/README.md
 	$(BIN)/python bench/scale.py --install
 	$(BIN)/python bench/scale.py
+
+pictures: venv        ## every picture of the documentation, screenshots of a demo release among them
+	$(BIN)/python docs/pictures/make.py
 
 clean:
 	rm -rf $(VENV) demo dist build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -8,8 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-PAGES = {"public-page": "public/index.html", "owner-report": "owner-only/report.html"}
-WIDE, TALL = 1100, 900
+PAGES = {"public-page": ("public/index.html", 1250), "owner-report": ("owner-only/report.html", 1500)}
+WIDE = 1100
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 
@@ -25,8 +25,8 @@ def take(into: Path) -> None:
         hubbub = Path(sys.executable).parent / "hubbub"
         subprocess.run([hubbub, "demo", "--quiet", "--out", demo], check=True)
         browser = playwright.chromium.launch(executable_path=found, args=QUIET)
-        for name, page in PAGES.items():
-            context = browser.new_context(viewport={"width": WIDE, "height": TALL}, offline=True)
+        for name, (page, tall) in PAGES.items():
+            context = browser.new_context(viewport={"width": WIDE, "height": tall}, offline=True)
             tab = context.new_page()
             tab.goto((demo / "release-1" / page).as_uri())
             tab.wait_for_timeout(2_000)  # charts are drawn after the page is there
