@@ -1,8 +1,8 @@
 """Korolova et al. 2009 on the preset `aol`: the shares of distinct queries and of search volume that are published.
 
-The paper's text that we have ends before its experiments: it states that both shares are "non-negligible". The figures
-of 0.75 % and 10 % are from our notes of the abstract of its longer version; neither parameters nor the size of the log
-are known to us. Here: the mechanism as published at e^ε = 10 and δ = 1e-5, for several d.
+The text of the paper that we have ends before its experiments; its introduction says that both shares are
+"non-negligible". 0.75 % and 10 % are what our study of the paper noted; neither their parameters nor the size of the
+log are known to us. Here: the mechanism as published at e^ε = 10 and δ = 1e-5, for several d.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def fractions(cells: Cells) -> Iterator[Finding]:
             near(series[at], printed, printed / 2),
             SAID,
             released,
-            "Parameters and size of the paper's log are not known to us; the share grows with the number of users.",
+            "Parameters and size of the paper's log are not known to us; thresholds do not grow with the number of users, so "
+            "that a larger log keeps more.",
         )
     yield Finding(
         "volume-above-distinct",

@@ -8,7 +8,7 @@ interval (Student's t). Then
     rises, falls    over a series: the last is higher than the first, and no step goes the other way
     peaks           over a series: some inner one is higher than the first and than the last
     close           of two samples: the whole interval of the difference is within ±10 % of the larger mean
-    near            a printed number: the mean is within a stated distance of it
+    near, times     a printed number, or ratio: the mean is within a stated distance of it, or within a factor
 
 What goes the other way *differs*; what is neither is *not shown*. Draws that differ by nothing at all have an interval
 of width zero: then any difference counts.
@@ -94,6 +94,11 @@ class Decision:
 
     verdict: Verdict
     why: str
+
+    def __post_init__(self) -> None:
+        """A reason begins like a sentence; a symbol such as ε or m stays as it is."""
+        if self.why.startswith("the "):
+            object.__setattr__(self, "why", "T" + self.why[1:])
 
 
 NAMES = ("the first", "the second")
@@ -192,8 +197,18 @@ def near(found: Sample, printed: float, distance: float) -> Decision:
         return NOTHING
     apart = found.mean - printed
     if abs(apart) <= distance:
-        return Decision("shown", f"Within {distance:g} of the printed {printed:g}.")
-    return Decision("differs", f"{abs(apart):.3g} {'above' if apart > 0 else 'below'} the printed {printed:g}.")
+        return Decision("shown", f"Within {distance:g} of the printed {printed:.4g}.")
+    return Decision("differs", f"{abs(apart):.3g} {'above' if apart > 0 else 'below'} the printed {printed:.4g}.")
+
+
+def times(a: Sample, b: Sample, printed: float, factor: float, names: tuple[str, str] = NAMES) -> Decision:
+    """b is the printed number of times a, within a factor: by the mean of the logarithms."""
+    positive = all(value is not None and value > 0 for value in (*a.values, *b.values))
+    mean = b.with_other(a, lambda x, y: math.log(x / y)).mean if positive else None
+    if mean is None:
+        return NOTHING
+    verdict: Verdict = "shown" if abs(mean - math.log(printed)) <= math.log(factor) else "differs"
+    return Decision(verdict, f"{names[1]} is {math.exp(mean):.3g} times {names[0]}.")
 
 
 def every(decisions: Sequence[Decision]) -> Decision:

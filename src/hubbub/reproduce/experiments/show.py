@@ -23,7 +23,7 @@ def mean(sample: Sample) -> str:
     """The mean and half its interval."""
     if sample.mean is None or sample.half is None:
         return "–"
-    spread = f" ± {sample.half:.2g}" if sample.half and math.isfinite(sample.half) else ""
+    spread = f" ± {number(float(f'{sample.half:.2g}'))}" if sample.half and math.isfinite(sample.half) else ""
     return number(sample.mean) + spread
 
 
