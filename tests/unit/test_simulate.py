@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ from tests.conftest import RELEASE, Hubbub
 
 import hubbub as package
 from hubbub.errors import InputError, ParameterError
-from hubbub.simulate import Laplace, Law, Normal, Replicates, Simulation
+from hubbub.mechanisms import build
+from hubbub.simulate import Laplace, Law, Normal, Replicates, Simulation, law_of
 
 Statistic = Callable[[dict[str, pa.Table]], Any]
 TRUTH = np.round(2000 / np.arange(1, 51)).astype(np.int64) + 100
@@ -126,9 +128,8 @@ def test_exact_counts_have_no_spread(hubbub: Hubbub, log_file: Path, tmp_path: P
     asked = ("--format", "aol", "--mechanism", "k-query", "--set", "k=20", "--not-private")
     hubbub("release", log_file, *asked, "--out", tmp_path / "r")
     release = package.Release(tmp_path / "r")
-    if "queries" in release.tables:
-        found = package.simulate(release, draws=20).interval(total)
-        assert found.low == found.estimate == found.high
+    found = package.simulate(release, draws=20).interval(total)
+    assert found.low == found.estimate == found.high
 
 
 def test_mistakes(hubbub: Hubbub, released: Path, log_file: Path, tmp_path: Path) -> None:
@@ -152,3 +153,28 @@ def test_no_release_draws_from_here() -> None:
     assert (
         subprocess.run([sys.executable, "-c", loaded], check=True, capture_output=True, text=True).stdout == "False\n"
     )
+
+
+@pytest.mark.parametrize("name", ["queries", "clicks", "transitions", "sessions", "keywords"])
+def test_every_table_of_crowd_has_a_law_whose_rows_keep_their_noise_sd(name: str) -> None:
+    """As its card states it; sessions of three and of four queries were counted apart."""
+    mechanism = build("crowd", {"epsilon": 4, "delta": "1e-6"})
+    steps = [SimpleNamespace(name=s.name, noise=s.noise, law=s.record()["law"]) for s in mechanism.steps()]
+    card: Any = SimpleNamespace(steps=steps, mechanism=SimpleNamespace(name="crowd"))
+    size = 90
+    keys: list[Any] = [["a", "b", "c", "d"][: 3 + n % 2] for n in range(size)] if name == "sessions" else ["k"] * size
+    spread = np.linspace(90, 9, size)
+    rows = pa.table({"queries": keys, "users": np.linspace(9000, 30, size).astype(np.int64), "noise_sd": spread})
+    law = law_of(card, name, rows)
+    assert isinstance(law, Normal)
+    shared = {len(set(group.tolist())): width for group, width in law.shared}
+    assert np.allclose(law.own**2 + sum(width**2 for width in shared.values()), spread**2)
+    assert (2 if name == "sessions" else 1) in shared, "one kept total a stage"
+    if name == "keywords":
+        assert not law.shared[1][1].any(), "keywords are not selected, so nothing is learned from weights"
+
+
+def test_noise_that_is_not_known_is_refused() -> None:
+    card: Any = SimpleNamespace(steps=[SimpleNamespace(noise="coins")], mechanism=SimpleNamespace(name="geometric"))
+    with pytest.raises(InputError, match="cannot be drawn again"):
+        law_of(card, "queries", table(TRUTH, 1.0))
