@@ -114,6 +114,12 @@ def test_a_raw_parameter_proves_a_budget_of_its_own() -> None:
     assert [Row.of(row, {}).raw for row in rows] == [False, True]
 
 
+def test_a_row_on_two_sweeps_is_one_row() -> None:
+    rows = choose(["zealous"], BUDGET, [Sweep.read("m=2"), Sweep.read("zealous.m=2,3")])
+    assert [row.label for row in rows] == ["zealous", "zealous(m=2)", "zealous(m=3)"]
+    assert rows[1].at == {"m": "2", "zealous.m": "2"}
+
+
 def test_a_budget_may_be_swept_alone() -> None:
     rows = choose(["korolova"], {"delta": "1e-3"}, [Sweep.read("epsilon=1,2")])
     assert [row.label for row in rows] == ["korolova(epsilon=1)", "korolova(epsilon=2)"]

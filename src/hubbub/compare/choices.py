@@ -117,7 +117,10 @@ def choose(
         _refuse_impossible([row for row in rows if sweep.name in row.at and sweep.parameter in row.own])
     if names:
         _refuse_impossible(rows)
-    return rows
+    once: dict[str, Choice] = {}
+    for row in rows:  # `m=2` and `zealous.m=2` are one row on two sweeps
+        once[row.label] = replace(row, at=once[row.label].at | row.at) if row.label in once else row
+    return list(once.values())
 
 
 def _rows(base: Choice, settings: Mapping[str, str], sweeps: Sequence[Sweep]) -> Iterator[Choice]:
@@ -159,18 +162,18 @@ def fitted(base: Choice, budget: dict[str, str], own: dict[str, str], swept: dic
         row.build()
     except UserError as error:
         if not mine:
-            return replace(row, reason=_words(error))
+            return replace(row, reason=in_words(error))
         try:
             calibrated = replace(base, given=budget).build().settings
             raw = replace(row, given={k: str(v) for k, v in calibrated.items() if k not in BUDGET} | mine)
             raw.build()
             return raw
         except UserError:
-            return replace(row, reason=_words(error))
+            return replace(row, reason=in_words(error))
     return row
 
 
-def _words(error: UserError) -> str:
+def in_words(error: UserError) -> str:
     """An error in one line."""
     return error.what + (f" Next: {error.next}." if error.next else "")
 

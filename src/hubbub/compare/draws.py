@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from hubbub.compare.basics import NAME, Basics
 from hubbub.compare.cells import Cell
-from hubbub.compare.choices import Choice
+from hubbub.compare.choices import Choice, in_words
 from hubbub.engines.duckdb import DuckDB
 from hubbub.errors import UserError
 from hubbub.ingest import SCHEMA, Ingested
@@ -83,7 +83,7 @@ class Bench:
         try:
             measured = mechanism.measure(self.log, SeededNoise(self.source.seed).secret("bounding"))
         except UserError as error:
-            return error.what
+            return in_words(error)
         for draw, missing in unit.missing.items():
             tables = drawn(mechanism, measured, self.source.seed + draw)
             with self.released(mechanism, measured, tables) as release:
