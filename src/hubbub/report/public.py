@@ -23,6 +23,7 @@ SHARE = 500_000
 """Bytes of them that each table has for itself, however long those before it are."""
 LONG = 300
 """Characters of a text that a page shows."""
+JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 """Control characters, line separators and what turns the direction of writing: they would not show, or mislead."""
 
@@ -51,7 +52,7 @@ def cell(value: object, column: str) -> str:
 def clock(seconds: int) -> str:
     """A time of the log, in UTC."""
     try:
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}"
+        return datetime.fromtimestamp(seconds, UTC).isoformat(" ")[:19]
     except (ValueError, OverflowError, OSError):  # a year that the calendar does not have
         return str(seconds)
 
@@ -65,7 +66,7 @@ def band(value: Any, sd: Any) -> str:
 
 def dumps(document: object) -> str:
     """Compact JSON that can stand in a script tag: no `<` begins a tag in it, no separator ends a line."""
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = JSON.encode(document)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
@@ -79,25 +80,21 @@ class Pack:
 
     def add(self, table: Shown, room: int) -> None:
         """The rows of one table, as many as there is room for."""
+        keys, numbers = table.keys, table.numbers
         rows: list[list[object]] = []
         for row in table.rows:
             if self.size > room:
                 break
-            rows.append([self._key(row[name], name) for name in table.keys] + [_number(row[n]) for n in table.numbers])
+            rows.append([self._key(row[name], name) for name in keys] + [_number(row[name]) for name in numbers])
             self.size += sum(len(str(value)) + 1 for value in rows[-1])
         columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in table.columns]
-        keys = len(table.keys)
-        numbers = dict(zip(("value", "sd"), columns[keys:], strict=bool(table.numbers)))
-        self.tables.append({"name": table.name, "total": table.total, "keys": columns[:keys]} | numbers)
+        packed = {"name": table.name, "total": table.total, "keys": columns[: len(keys)]}
+        self.tables.append(packed | dict(zip(("value", "sd"), columns[len(keys) :], strict=bool(numbers))))
 
     def _key(self, value: object, column: str) -> object:
-        if value is None:
-            return -1
-        return (
-            [self._word(seen(str(part))) for part in value]
-            if isinstance(value, list)
-            else self._word(cell(value, column))
-        )
+        if isinstance(value, list):
+            return [self._word(seen(str(part))) for part in value]
+        return -1 if value is None else self._word(cell(value, column))
 
     def _word(self, text: str) -> int:
         if text not in self.words:
