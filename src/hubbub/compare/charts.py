@@ -116,9 +116,9 @@ def swept(rows: Sequence[Row], sweep: str, metric: str) -> Chart:
         "data": {"values": data},
         "encoding": axes,
         "layer": [
-            {"mark": _mark("line"), "encoding": {"strokeDash": looks["strokeDash"]}},
-            {"mark": _mark("rule"), "encoding": {"y": _axis("y_low", metric), "y2": {"field": "y_high"}}},
-            {"mark": _mark("point", tooltip={"content": "data"}), "encoding": {"shape": looks["shape"]}},
+            {"mark": "line", "encoding": {"strokeDash": looks["strokeDash"]}},
+            {"mark": "rule", "encoding": {"y": _axis("y_low", metric), "y2": {"field": "y_high"}}},
+            {"mark": {"type": "point", "tooltip": {"content": "data"}}, "encoding": {"shape": looks["shape"]}},
         ],
     }
     told = f"{title(metric)} of {', '.join(names)} along {sweep}, with 95 % intervals; {_better(metric)}."
@@ -134,16 +134,16 @@ def _scatter(data: list[Record], x: str, y: str, mark: Record) -> Record:
         "data": {"values": data},
         "layer": [
             {
-                "mark": _mark("rule", opacity=0.5),
+                "mark": {"type": "rule", "opacity": 0.5},
                 "encoding": {"x": _axis("x_low", x), "x2": {"field": "x_high"}, "y": _axis("y", y)},
             },
             {
-                "mark": _mark("rule", opacity=0.5),
+                "mark": {"type": "rule", "opacity": 0.5},
                 "encoding": {"x": _axis("x", x), "y": _axis("y_low", y), "y2": {"field": "y_high"}},
             },
-            {"mark": _mark("point", size=90, tooltip={"content": "data"}), "encoding": place | mark},
+            {"mark": {"type": "point", "size": 90, "tooltip": {"content": "data"}}, "encoding": place | mark},
             {
-                "mark": _mark("text", align="left", dx=8, dy=-6),
+                "mark": {"type": "text", "align": "left", "dx": 8, "dy": -6},
                 "encoding": place | {"text": {"field": "said"}},
             },
         ],
@@ -159,11 +159,6 @@ def _say(data: list[Record]) -> None:
         first["said"] = ", ".join(point["name"] for point in (first, *others))
         for point in others:
             point["said"] = ""
-
-
-def _mark(kind: str, **more: Any) -> Record:
-    """A mark that screen readers pass over: the figure says it in one sentence, and its table in numbers."""
-    return {"type": kind, "aria": False, **more}
 
 
 def _axis(field: str, metric: str) -> Record:

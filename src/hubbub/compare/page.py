@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,8 @@ def render(comparison: Comparison) -> str:
     from hubbub.report.charts import page as drawing
     from hubbub.report.page import jinja
 
-    figures = [drawing.figure(chart, f"chart-{i + 1}") for i, chart in enumerate(charts(comparison))]
+    bare = [replace(chart, rows=()) for chart in charts(comparison)]  # the numbers stand in the tables of the page
+    figures = [drawing.figure(chart, f"chart-{i + 1}") for i, chart in enumerate(bare)]
     return (
         jinja()
         .get_template("compare.html")
