@@ -114,3 +114,10 @@ def test_texts_of_the_owner() -> None:
     assert page._plain("a <b>_c_</b>\n# d [e](f) | g") == r"a \<b\>\_c\_\</b\> \# d \[e\](f) \| g"
     assert page._bibtex("50% {of} \\all & more_") == r"50\% of all \& more\_"
     assert str(page._ticks("see `unit` <b>")) == "see <code>unit</code> &lt;b&gt;"
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "shown"), [(0.1, "1.11"), (1, "2.72"), (8, "2,981"), (21, "more than any that helps")]
+)
+def test_odds_as_a_number_people_know(epsilon: float, shown: str) -> None:
+    assert page._factor(epsilon) == shown

@@ -139,7 +139,9 @@ def jinja() -> jinja2.Environment:
 
 def _factor(epsilon: float) -> str:
     """e^ε as a number people know."""
-    return f"{math.exp(epsilon):.3g}" if epsilon < 20 else "more than any that helps"
+    if epsilon >= 20:
+        return "more than any that helps"
+    return f"{math.exp(epsilon):.3g}" if epsilon < 4.6 else f"{math.exp(epsilon):,.0f}"
 
 
 def _by_table(words: str, names: list[str]) -> list[str]:

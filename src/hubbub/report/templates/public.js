@@ -42,7 +42,7 @@
   const axisOf = (table, rows, head) => {
     const most = Math.max(1, ...rows.map((row) => table.value[row] + 2 * table.sd[row]));
     const digit = 10 ** Math.floor(Math.log10(most));
-    const top = Math.ceil((most / digit) * 2) / 2 * digit;
+    const top = digit * [1, 2, 4, 6, 8, 10].find((step) => step * digit >= most);
     const short = Intl.NumberFormat("en", { notation: "compact" });
     head.querySelector(".axis")?.remove();
     const scale = axisIn(head);
