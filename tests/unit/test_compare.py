@@ -114,6 +114,11 @@ def test_a_raw_parameter_proves_a_budget_of_its_own() -> None:
     assert [Row.of(row, {}).raw for row in rows] == [False, True]
 
 
+def test_a_log_counts_occurrences_and_other_tables_what_they_say() -> None:
+    rows = choose(["optimal", "zealous", "sessions:published", "k-query"], BUDGET)
+    assert [Row.of(row, {}).counts for row in rows] == ["count", "users", "count", "users"]
+
+
 def test_a_row_on_two_sweeps_is_one_row() -> None:
     rows = choose(["zealous"], BUDGET, [Sweep.read("m=2"), Sweep.read("zealous.m=2,3")])
     assert [row.label for row in rows] == ["zealous", "zealous(m=2)", "zealous(m=3)"]

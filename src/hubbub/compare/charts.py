@@ -73,7 +73,7 @@ def pareto(rows: Sequence[Row], x: str, y: str, front: set[str]) -> Chart:
 
 def precision(rows: Sequence[Row]) -> Chart:
     """Precision beside how many sessions it was measured on; the original too."""
-    data = points(rows, SESSIONS, PRECISION)
+    data = [point for point in points(rows, SESSIONS, PRECISION) if point["x"]]  # of no session there is no precision
     first = next(row for row in rows if PRECISION in row.metrics and SESSIONS in row.metrics)
     original = {"x": first.metrics[SESSIONS].original, "y": first.metrics[PRECISION].original}
     edges = {f"{axis}_{end}": original[axis] for axis in "xy" for end in ("low", "high")}
@@ -142,23 +142,28 @@ def _scatter(data: list[Record], x: str, y: str, mark: Record) -> Record:
                 "encoding": {"x": _axis("x", x), "y": _axis("y_low", y), "y2": {"field": "y_high"}},
             },
             {"mark": {"type": "point", "size": 90, "tooltip": {"content": "data"}}, "encoding": place | mark},
-            {
-                "mark": {"type": "text", "align": "left", "dx": 8, "dy": -6},
-                "encoding": place | {"text": {"field": "said"}},
-            },
+            *(
+                {
+                    "mark": {"type": "text", "align": align, "dx": dx, "dy": -6},
+                    "encoding": place | {"text": {"field": align}},
+                }
+                for align, dx in (("left", 8), ("right", -8))
+            ),
         ],
     }
 
 
 def _say(data: list[Record]) -> None:
-    """Points in one place are named once, together."""
+    """Points in one place are named once, together; the name stands on the side where there is room."""
     here: dict[tuple[float, float], list[Record]] = {}
     for point in data:
         here.setdefault((point["x"], point["y"]), []).append(point)
-    for first, *others in here.values():
-        first["said"] = ", ".join(point["name"] for point in (first, *others))
+    middle = (min((x for x, _ in here), default=0.0) + max((x for x, _ in here), default=0.0)) / 2
+    for (x, _), (first, *others) in here.items():
+        said = ", ".join(point["name"] for point in (first, *others))
+        first |= {"left": said, "right": ""} if x <= middle else {"left": "", "right": said}
         for point in others:
-            point["said"] = ""
+            point |= {"left": "", "right": ""}
 
 
 def _axis(field: str, metric: str) -> Record:

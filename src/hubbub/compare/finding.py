@@ -13,8 +13,8 @@ from typing import Any
 
 from hubbub.compare.summary import Row
 
-PRECISION, EVERY, SESSIONS = (
-    f"suggestion.{m}" for m in ("precision@5", "every_prefix.precision@5", "sessions_evaluated")
+PRECISION, EVERY, SESSIONS, ALL = (
+    f"suggestion.{m}" for m in ("precision@5", "every_prefix.precision@5", "sessions_evaluated", "sessions")
 )
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from hubbub.compare.cells import write_whole
 from hubbub.compare.charts import charts
-from hubbub.compare.finding import finding
+from hubbub.compare.finding import ALL, EVERY, PRECISION, SESSIONS, finding
 from hubbub.compare.summary import Comparison, notes
-from hubbub.compare.words import budget, columns, original, text, title
+from hubbub.compare.words import Column, budget, columns, original, text, title
 
 PAGE, TABLE, DOCUMENT = "compare.html", "compare.csv", "compare.json"
 
@@ -50,6 +50,7 @@ def render(comparison: Comparison) -> str:
             front=comparison.front(),
             notes=list(notes(comparison.rows)),
             finding=finding(comparison.rows),
+            scores=[Column(metric, title(metric)) for metric in (PRECISION, EVERY, SESSIONS, ALL)],
             figures=figures,
             style=drawing.style(),
             script=drawing.script() if figures else "",

@@ -19,6 +19,7 @@ import numpy as np
 from hubbub.compare.choices import Choice, declared
 from hubbub.errors import ParameterError
 from hubbub.guarantee import Guarantee, finite
+from hubbub.mechanisms import Mechanism
 from hubbub.tasks.run import NOT_EVALUABLE
 
 LESS = ("error", "l1", "kl", "average_difference", "unknown", "delta", "epsilon")
@@ -106,11 +107,17 @@ class Row:
             choice.at,
             stated(built.proven()),
             "epsilon" in declared(choice.mechanism) and "epsilon" not in choice.given,
-            built.value_column,
+            unit(built),
             built.tables,
             metrics,
             why,
         )
+
+
+def unit(mechanism: Mechanism) -> str:
+    """What its numbers count; a log without other tables is counted by its rows."""
+    keyed = any(not mechanism.offers[table].rows for table in mechanism.tables)
+    return mechanism.value_column if keyed else "count"
 
 
 def stated(proven: Guarantee) -> dict[str, Any]:
@@ -136,7 +143,7 @@ class Comparison:
     def originals(self) -> dict[str, float]:
         """The original's own score of each metric, counted in users where some row counts users."""
         found: dict[str, float] = {}
-        for row in sorted(self.rows, key=lambda row: row.counts != "users" or "log" in row.tables):
+        for row in sorted(self.rows, key=lambda row: row.counts != "users"):
             for name, mean in row.metrics.items():
                 if mean.original is not None:
                     found.setdefault(name, mean.original)

@@ -23,9 +23,10 @@ WORDS = {
     "error": "median error",
     "volume": "volume",
     "suggestion.precision@5": "precision@5",
-    "suggestion.every_prefix.precision@5": "… of every prefix",
+    "suggestion.every_prefix.precision@5": "of every prefix",
     "suggestion.recall@5": "recall@5",
     "suggestion.sessions_evaluated": "sessions evaluated",
+    "suggestion.sessions": "test sessions",
     "counts.queries.coverage@100": "top 100 covered",
     "counts.queries.kl@100": "KL of top 100",
 }
@@ -44,9 +45,9 @@ class Column:
 
 
 def columns(comparison: Comparison) -> list[Column]:
-    """Rows of every table that some row has, volume, error, then each task's headlines."""
+    """Volume, error, rows of every table that some row has, then each task's headlines."""
     known = set(comparison.metrics())
-    names = [f"rows.{table}" for table in TABLES] + ["volume", "error"]
+    names = ["volume", "error", *(f"rows.{table}" for table in TABLES)]
     for task in comparison.asked["tasks"]:
         mine = [m for m in comparison.metrics() if m.startswith(f"{task}.")]
         names += [f"{task}.{m}" for m in HEADLINES[task]] if task in HEADLINES else mine[:FEW]
