@@ -1,7 +1,7 @@
 """Somebody who types in a page, block by block: one process a page, forked from one that has the imports behind it.
 
 Python blocks of a page share their names. A `hubbub` command runs in that process too, which is what makes a hundred of
-them affordable; a block with anything else in it (pipes, heredocs, other programs) is given to bash.
+them affordable; anything else (pipes, heredocs, other programs) is given to bash.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from tests.docs.blocks import Block, blocks, name
 
 IMPORTED = ["hubbub.cli", "hubbub.release", "hubbub.mechanisms", "hubbub.estimate", "duckdb", "pandas", "polars"]
 SHELL_ONLY = set("|&;<$`~*?(){}#")
+TOGETHER = re.compile(r"<<|^(cd|export|for|if|while|\w+=)\b", re.MULTILINE)
 
 
 def read(page: Path, where: Path) -> None:
@@ -75,14 +77,21 @@ def typed(block: Block) -> str:
 
 
 def _shell(code: str) -> None:
-    lines = [line for line in code.replace("\\\n", " ").splitlines() if line.strip() and not line.startswith("#")]
-    if any(not line.startswith("hubbub ") or SHELL_ONLY & set(line) for line in lines):
-        subprocess.run(["bash", "-euo", "pipefail", "-c", code], check=True)
+    """Line by line, unless lines hang together."""
+    if TOGETHER.search(code):
+        _bash(code)
         return
-    for line in lines:
+    for line in filter(str.strip, code.replace("\\\n", " ").splitlines()):
+        if not line.startswith("hubbub ") or SHELL_ONLY & set(line):
+            _bash(line)
+            continue
         words = shlex.split(line)[1:]
         into = words.pop() if ">" in words[-2:-1] else None
         _hubbub([word for word in words if word != ">"], into)
+
+
+def _bash(code: str) -> None:
+    subprocess.run(["bash", "-euo", "pipefail", "-c", code], check=True)
 
 
 def _hubbub(words: list[str], into: str | None) -> None:
