@@ -238,7 +238,7 @@ def run_release(
         log.run.finished()
     warning = _commit(ledger, entry)
     say("looking at what was kept, for the owner")
-    told = finish(plan.out, log, mechanism, (counts, tables), ledger, entry)  # fails as a warning: the release stands
+    told = finish(plan.out, log, mechanism, counts, ledger, entry)  # fails as a warning: the release stands
     return Result(
         Release(plan.out), guarantee, entry, rows, owner_only, "; ".join(filter(None, (warning, told))), notes
     )

@@ -280,7 +280,7 @@ def test_a_sample_of_keys_stands_for_all(log_file: Path, tmp_path: Path, monkeyp
     assert [t.table for t in found] == ["queries"]  # keywords would take long
     assert found[0].one_in == 4 and 30 < found[0].held.keys.sum() < 130  # of 303
     text = (out / "owner-only" / "report.html").read_text(encoding="utf-8")
-    assert "one key in 4" in text and "Not counted yet, because it would have taken long: keywords" in text
+    assert "one query in 4" in text and "Not counted yet, because it would have taken long: keywords" in text
 
 
 MECHANISMS: dict[str, dict[str, str]] = {

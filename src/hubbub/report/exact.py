@@ -2,7 +2,7 @@
 
 For each table every key of the log is looked at once: how many users hold it, how often, and whether it was released.
 What is kept is small: a histogram by number of users, and a few points to draw. Where counting every key would cost
-more than a release, every `one_in`-th key by a hash of its text stands for the others.
+more than a few percent of a release, keys of every `one_in`-th query, by a hash of its text, stand for the others.
 
 Nothing here reaches `public/`: the release is finished before this is asked.
 """
@@ -20,8 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from hubbub.mechanisms.base import Tables
-from hubbub.steps.count import Counts, Integers, names
+from hubbub.steps.count import Counts, Integers, Spread
 from hubbub.steps.keys import QUERIES, Keys
 from hubbub.steps.sessions import SEPARATOR
 
@@ -33,7 +32,8 @@ Floats = npt.NDArray[np.float64]
 WHOLE = 500_000
 """Rows of a log up to which a release counts every key of every table."""
 CHEAP = ("queries", "clicks")
-"""Tables that a release counts whatever the size of the log, on a sample of the keys."""
+"""Tables that a release counts whatever the size of the log, on a sample of the queries."""
+SAMPLE = "exact_sample"
 HEAD, POINTS = 200, 1_200
 """The largest rows that are drawn, and how many in all."""
 LONGEST = 200
@@ -86,20 +86,23 @@ def gather(
     log: SearchLog,
     mechanism: Mechanism,
     public: Path,
-    drawn: tuple[Mapping[str, Any], Tables] | None = None,
+    measured: Mapping[str, Any] | None = None,
     *,
     every: bool = False,
 ) -> list[Exact]:
-    """Every table, or those that are cheap; `drawn` is what a release measured and drew, while it is known."""
-    small = every or log.ingested.kept <= WHOLE
-    one_in = 1 if small else -(-log.ingested.kept // WHOLE)
+    """Every table, or those that are cheap; `measured` is what a release counted, while it is known."""
+    rows = log.ingested.kept
+    one_in = 1 if every or rows <= WHOLE else -(-rows // WHOLE)
+    kinds = {t: QUERIES if mechanism.offers[t].rows else mechanism.offers[t] for t in mechanism.tables}
+    kinds = {t: keys for t, keys in kinds.items() if one_in == 1 or keys.name in CHEAP}
+    if one_in > 1 and kinds:
+        columns = ', "rank", url' if any(keys.name == "clicks" for keys in kinds.values()) else ""
+        log.engine.save(SAMPLE, f'SELECT uid, "time", query{columns} FROM log{_sampled(log, one_in)}')
     found = []
-    for table in mechanism.tables:
-        keys = QUERIES if mechanism.offers[table].rows else mechanism.offers[table]
-        if small or keys.name in CHEAP:
-            released = read_released(public, table, mechanism)
-            bounded = None if drawn is None else _bounded(log, keys, drawn[0].get(table), drawn[1].get(table))
-            found.append(_exact(log, table, keys, released, bounded, one_in))
+    for table, keys in kinds.items():
+        released = read_released(public, table, mechanism)
+        counts = None if measured is None or mechanism.offers[table].rows else measured.get(table)
+        found.append(_exact(log, table, keys, released, _bounded(counts), one_in))
     return found
 
 
@@ -131,19 +134,15 @@ def read_released(public: Path, table: str, mechanism: Mechanism) -> ReleasedRow
     return ReleasedRows(pa.table(columns | {"n": rows.column(value), "noise_sd": rows.column("noise_sd")}), value)
 
 
-def _bounded(log: SearchLog, keys: Keys, counts: object, released: Any) -> pa.Table | None:
-    """What was counted of each released key after bounding, where users lose keys to their bound."""
-    if not isinstance(counts, Counts) or released is None or not counts.keys:
-        return None
-    return names(log, counts, keys, released.ids).append_column("bounded", pa.array(counts.n[released.ids]))
+def _bounded(counts: object) -> str:
+    """The engine's table of what was counted after bounding, as `n`, where users lose keys to their bound."""
+    return counts.keys if isinstance(counts, Counts | Spread) else ""
 
 
 # ------------------------------------------------------------------ what is there
 
 
-def _exact(
-    log: SearchLog, table: str, keys: Keys, released: ReleasedRows, bounded: pa.Table | None, one_in: int
-) -> Exact:
+def _exact(log: SearchLog, table: str, keys: Keys, released: ReleasedRows, bounded: str, one_in: int) -> Exact:
     engine, held, shown = log.engine, f"exact_{keys.name}", "exact_released"
     _hold(log, keys, held, one_in)
     engine.register(shown, released.rows.append_column("place", pa.array(np.arange(released.rows.num_rows))))
@@ -155,18 +154,17 @@ def _exact(
         f"FROM {held} AS h LEFT JOIN {shown} AS r ON {on} GROUP BY h.users"
     ).sort_by("users")
     own, with_bound = "", ""
-    if bounded is not None:
-        engine.register("exact_bounded", bounded)
-        own = ", b.bounded AS bounded"
-        with_bound = " LEFT JOIN exact_bounded AS b ON " + " AND ".join(f"b.{c} = r.{c}" for c in keys.columns)
+    if bounded:
+        own = ", coalesce(b.n, 0) AS bounded"
+        with_bound = f" LEFT JOIN {bounded} AS b ON " + " AND ".join(f"b.{c} = r.{c}" for c in keys.columns)
     rows = engine.fetch(
         f"SELECT r.place AS place, coalesce(h.users, 0) AS users, coalesce(h.events, 0) AS events{own} "
-        f"FROM {shown} AS r LEFT JOIN {held} AS h ON {on}{with_bound}{_sampled(log, keys, one_in, 'r')}"
+        f"FROM {shown} AS r LEFT JOIN {held} AS h ON {on}{with_bound}{_sampled(log, one_in, 'r.query')}"
     ).sort_by("place")
     engine.drop(held)
     matched = released.rows.take(rows.column("place"))
     exact = rows.column("users" if released.value == "users" else "events").to_numpy().astype(np.int64)
-    cut = rows.column("bounded").to_numpy().astype(np.int64) if bounded is not None else None
+    cut = rows.column("bounded").to_numpy().astype(np.int64) if bounded else None
     by_users = Histogram(*(histogram.column(c).to_numpy().astype(np.int64) for c in histogram.column_names))
     nobodys = int((rows.column("users").to_numpy() == 0).sum())
     points = _points(matched, keys, exact, cut)
@@ -177,8 +175,8 @@ def _hold(log: SearchLog, keys: Keys, name: str, one_in: int) -> None:
     """Every key with its users and events, unbounded."""
     keys.ready(log)
     columns = keys.list()
-    events = f"SELECT uid, {columns} FROM ({keys.occurrences()}) AS events{_sampled(log, keys, one_in)}"
-    each = f"SELECT uid, {columns}, count(*) AS n FROM ({events}) AS sampled GROUP BY uid, {columns}"
+    events = keys.occurrences("log" if one_in == 1 else SAMPLE)
+    each = f"SELECT uid, {columns}, count(*) AS n FROM ({events}) AS events GROUP BY uid, {columns}"
     log.engine.save(
         name,
         f"SELECT {columns}, count(*) AS users, CAST(sum(n) AS BIGINT) AS events FROM ({each}) AS each_user "
@@ -186,8 +184,8 @@ def _hold(log: SearchLog, keys: Keys, name: str, one_in: int) -> None:
     )
 
 
-def _sampled(log: SearchLog, keys: Keys, one_in: int, table: str = "") -> str:
-    return "" if one_in == 1 else f" WHERE {log.engine.shuffle(keys.list(table))} % {one_in} = 0"
+def _sampled(log: SearchLog, one_in: int, query: str = "query") -> str:
+    return "" if one_in == 1 else f" WHERE {log.engine.shuffle(query)} % {one_in} = 0"
 
 
 # ------------------------------------------------------------------ numbers

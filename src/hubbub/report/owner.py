@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from hubbub.ledger import Entry, Ledger
     from hubbub.log import SearchLog
     from hubbub.mechanisms import Mechanism
-    from hubbub.mechanisms.base import Tables
 
 NAME = "report.html"
 
@@ -48,13 +47,13 @@ def finish(
     out: Path,
     log: SearchLog,
     mechanism: Mechanism,
-    drawn: tuple[Mapping[str, Any], Tables],
+    measured: Mapping[str, Any],
     ledger: Ledger,
     entry: Entry,
 ) -> str:
     """Gather and write, once a release stands; what goes wrong comes back as a sentence and stops nothing."""
     try:
-        tables = tuple(gather(log, mechanism, out / "public", drawn))
+        tables = tuple(gather(log, mechanism, out / "public", measured))
         book = book_of(ledger, entry.population, entry.id)
         kept.write(out / "owner-only", kept.Kept(tables, laws(mechanism), (), book))
     except Exception as error:  # whatever it is: the release stands, and noise that was drawn stays drawn
