@@ -2,8 +2,8 @@
 
     python bench/page.py [--queries 100000] [--repeats 5]
 
-Makes up a public folder with that many queries (as long as those of the AOL log: 17 characters on average), half as
-many clicks and transitions, and opens its page from disk with the network off. The other page has as many bytes, in a
+Makes up a public folder with that many queries of 17 characters, half as many clicks and transitions, and opens its
+page from disk with the network off. The other page has as many bytes, in a
 script tag that nobody reads. Both open in turn, each time in a new context; the best of each counts. Needs Chromium.
 """
 
