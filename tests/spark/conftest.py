@@ -102,8 +102,8 @@ class Cluster:
         """Start all three and wait until the workers have registered."""
         self._run("master", "master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
         self.url = self._wait("master", r"Starting Spark master at (spark://\S+)")
-        for name in ("one", "two"):
-            options = ("-c", "1", "-m", "1g", "-d", str(self.folder / name), "--host", "127.0.0.1", "--webui-port", "0")
+        for name, host in (("one", "127.0.0.1"), ("two", "localhost")):  # Spark speculates on another host only
+            options = ("-c", "1", "-m", "1g", "-d", str(self.folder / name), "--host", host, "--webui-port", "0")
             self._run(name, "worker.Worker", *options, self.url)
         for name in ("one", "two"):
             self._wait(name, r"(Successfully registered)")

@@ -1,0 +1,114 @@
+"""How often each mechanism moves rows between machines, read from Spark's own plans (docs/scale.md states them).
+
+Nothing is computed: every table that would be saved is an empty file of its columns, so that the next plan can be made.
+Every file is padded, so that Spark takes it for a large one and broadcasts none but the D amounts: on real logs there
+are fewer shuffles, never more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from hubbub.audit.tiny import SECRET
+from hubbub.engines.base import Batches
+from hubbub.engines.spark import Spark
+from hubbub.log import SearchLog, read_log
+from hubbub.mechanisms import Mechanism, build
+from hubbub.mechanisms.spread import perturb
+from hubbub.noise import SecureNoise
+from tests.conftest import aol_lines
+from tests.spark.conftest import Shared
+
+SMALL = 1 << 15
+SHUFFLE = re.compile(r"\bExchange (?:hash|range|round)")
+BUDGET = {"epsilon": 1, "delta": "1e-5"}
+# mechanism and its tables → shuffles before the first noise, and after it (a round's table is read by the next)
+STATED = {
+    ("korolova", "queries"): (3, 0),  # distinct by user and query; by user, to bound her; by query, to count
+    ("korolova", "clicks"): (3, 0),
+    ("zealous", "queries"): (3, 0),
+    ("zealous", "clicks"): (3, 0),
+    ("zealous", "keywords"): (6, 0),  # the words of distinct queries, joined with the log
+    ("sessions", "sessions"): (3, 0),
+    ("gaussian", "queries"): (3, 0),
+    ("geometric", "queries"): (3, 0),
+    ("sips", "queries"): (7, 16),
+    ("adaptive", "queries"): (7, 10),
+    ("crowd", "queries"): (7, 32),  # 10 in round 2, 6 in each later one, 4 in the recount
+}
+
+
+class Planned(Spark):
+    """Plans every statement and runs none of them."""
+
+    def __init__(self, work: Path, session: Any) -> None:
+        super().__init__(work, session=session)
+        self.session.conf.set("spark.sql.autoBroadcastJoinThreshold", str(SMALL))
+        self.shuffles: Counter[str] = Counter()
+        self.limited = 0
+
+    def _plan(self, name: str, sql: str, schema: pa.Schema | None = None) -> pa.Schema:
+        rows = self.session.sql(sql)
+        text = rows._jdf.queryExecution().executedPlan().toString()
+        self.shuffles[name] += len(SHUFFLE.findall(text))
+        self.limited += "WindowGroupLimit" in text
+        return to_arrow_schema(rows.schema) if schema is None else schema
+
+    def _empty(self, name: str, schema: pa.Schema) -> None:
+        self.register(name, schema.empty_table())
+
+    def scan(self, name: str, parquet: Path) -> None:
+        self.register(name, pq.read_table(parquet))
+
+    def register(self, name: str, table: pa.Table) -> None:
+        padding = {} if name.startswith("amounts_") else {"padding": "x" * 100 * SMALL}
+        super().register(name, table.replace_schema_metadata(padding))
+
+    def save(self, name: str, sql: str) -> None:
+        self._empty(name, self._plan(name, sql))
+
+    def number(self, name: str, sql: str, by: Sequence[str], id: str) -> None:
+        order = f" ORDER BY {', '.join(by)}" if by else ""
+        self._empty(name, self._plan(name, sql + order).append(pa.field(id, pa.int64())))
+
+    def map_batches(self, name: str, sql: str, function: Batches, schema: pa.Schema) -> None:
+        self._plan(name, sql)
+        self._empty(name, schema)
+
+
+@pytest.fixture(scope="module")
+def log(shared: Shared, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchLog]:
+    folder = tmp_path_factory.mktemp("planned")
+    (folder / "log.tsv").write_text("\n".join(aol_lines(3)) + "\n", encoding="utf-8")
+    shared.engine(folder).close()
+    assert shared.owner is not None
+    session = shared.owner.session
+    with read_log(folder / "log.tsv", format="aol", engine=lambda work: Planned(work, session)) as opened:
+        opened.repeatable, opened.spread = False, True
+        yield opened
+
+
+def planned(log: SearchLog, mechanism: Mechanism) -> tuple[int, int, Counter[str]]:
+    """Shuffles of the exact half, of the other, and by table."""
+    engine = log.engine
+    assert isinstance(engine, Planned)
+    engine.shuffles = Counter()
+    counts = mechanism.measure(log, SECRET)
+    before = engine.shuffles.total()
+    perturb(log, mechanism, counts, SecureNoise())
+    return before, engine.shuffles.total() - before, engine.shuffles
+
+
+@pytest.mark.parametrize(("name", "table"), STATED)
+def test_shuffles_are_those_stated(log: SearchLog, name: str, table: str) -> None:
+    before, after, by_table = planned(log, build(name, dict(BUDGET), tables=table.split(",")))
+    assert (before, after) == STATED[name, table], by_table
