@@ -62,8 +62,8 @@ def fractions(cells: Cells) -> Iterator[Finding]:
             near(series[at], printed, printed / 2),
             SAID,
             released,
-            "Parameters and size of the paper's log are not known to us; thresholds do not grow with the number of users, so "
-            "that a larger log keeps more.",
+            "Parameters and size of the paper's log are not known to us; thresholds do not grow with the number of "
+            "users, so that a larger log keeps more.",
         )
     yield Finding(
         "volume-above-distinct",
@@ -76,5 +76,5 @@ def fractions(cells: Cells) -> Iterator[Finding]:
 
 
 EXPERIMENTS = (
-    Experiment("korolova/fractions", NAME, "Section 6: shares of queries and of volume published", shares, fractions),
+    Experiment("korolova/fractions", NAME, "Experiments: shares of queries and of volume published", shares, fractions),
 )
