@@ -2,7 +2,7 @@
 
 A region is what can be reached from a random user through pairs that few users share. Everything outside stays, so
 the small problem has the slack that is left there; its optimum is at least as good as what it replaces. Regions grow
-while they are solved quickly and shrink when they are not.
+while they are solved to their end quickly and shrink when they are not.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Search:
         )
         if found.x is not None:
             self._accept(region, free, part, np.rint(found.x).astype(np.int64))
-        quick = time.thread_time() - computed < QUICK
+        quick = found.status == "Optimal" and time.thread_time() - computed < QUICK
         self.size = max(50.0, self.size * (1.05 if quick else 0.92))
         whole = region.size == self.matrix.shape[1] and found.status == "Optimal"
         return found.bound if whole else math.inf

@@ -13,14 +13,16 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 
+from hubbub.mechanisms.optimal.facets import Facets
 from hubbub.mechanisms.optimal.highs import solve
 from hubbub.mechanisms.optimal.linear import Relaxed, relax
 from hubbub.mechanisms.optimal.problem import TOLERANCE, Floats, Integers
 from hubbub.mechanisms.optimal.strengthen import Conflicts, whole_rows
 
-ROUNDS = 8
-WORTH = 5e-4
-"""A round of cliques that lowers the bound by less than this is the last."""
+WORTH = 2e-4
+"""A round of new rows that lowers the bound by less than this, relatively, is the last."""
+TIGHT = 0.97
+"""New rows that the relaxation fills less than this, at no price, are dropped again."""
 BRANCHED = 200_000
 CUT = 1_000_000
 """Entries up to which branch and bound, and rows for whole numbers, are tried."""
@@ -67,17 +69,24 @@ class Upper:
     def _tighten(self) -> None:
         if not self.matrix.shape[1] or self.matrix.nnz > CUT:
             return
-        rows, top = whole_rows(self.matrix, self.bound), self.top.astype(np.float64)
-        conflicts = Conflicts(self.matrix, self.bound, self.top)
+        always, top = whole_rows(self.matrix, self.bound), self.top.astype(np.float64)
+        problem = self.matrix, self.bound, self.top
+        makers = Conflicts(*problem), Facets(*problem, self.until)
+        rows, cuts = always, sparse.csr_array((0, self.top.size))
         before = math.inf
-        for _ in range(ROUNDS):
+        while self._left() > 0:
             found = relax(rows, np.ones(rows.shape[0]), top, self._left())
             self.lower(found.bound)
-            cliques = conflicts.violated(found.x)
-            if cliques is None or found.bound > before * (1 - WORTH) or self._left() <= 0:
+            if found.bound > before * (1 - WORTH) or self._left() <= 0:
                 break
             before = found.bound
-            rows = sparse.vstack([rows.tocsr(), cliques]).tocsc()
+            new = [made for maker in makers if (made := maker.violated(found.x)) is not None]
+            if not new:
+                break
+            filled, prices = np.asarray(cuts @ found.x), found.prices[always.shape[0] :]
+            tight = np.flatnonzero((filled > TIGHT) | (prices > 1 - TIGHT))
+            cuts = sparse.vstack([cuts[tight], *new], format="csr")
+            rows = sparse.vstack([always, cuts], format="csc")
         if self.matrix.nnz <= BRANCHED and self._left() > 0:
             self._branch(rows, top)
 

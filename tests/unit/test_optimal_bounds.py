@@ -1,0 +1,129 @@
+"""optimal: rows for whole numbers cut off no solution, written down one by one; facets are the tightest of them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+
+import numpy as np
+import pytest
+from tests.unit.test_optimal import LN2, made_up
+
+from hubbub.mechanisms.optimal import facets, linear
+from hubbub.mechanisms.optimal.facets import Facets, facet
+from hubbub.mechanisms.optimal.pack import tops
+from hubbub.mechanisms.optimal.problem import TOLERANCE, Floats, Integers, Limit
+from hubbub.mechanisms.optimal.search import Search
+from hubbub.mechanisms.optimal.strengthen import Conflicts, whole_rows
+from hubbub.mechanisms.optimal.upper import Upper
+
+FAR = math.inf
+
+
+def within(need: Floats, top: Integers, bound: float) -> Floats:
+    """Every way to take whole numbers of rows that one user's bound allows."""
+    ways = np.array(list(itertools.product(*(range(n + 1) for n in top.tolist()))), np.float64)
+    kept: Floats = ways[ways @ need <= bound + TOLERANCE]
+    return kept
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_facet_holds_for_every_way_and_is_reached_by_one(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two thousand users in all; with little space most pairs are lifted."""
+    if seed % 2:
+        monkeypatch.setattr(facets, "MOST", 6)
+    dice = np.random.default_rng(seed)
+    cut = 0
+    for _ in range(200):
+        need = -np.log1p(-1 / dice.integers(2, 9, int(dice.integers(2, 6))))
+        most = np.floor(LN2.bound / need * (1 + 1e-9)).astype(np.int64)
+        top = np.ones_like(most) if seed % 3 else most
+        x = dice.uniform(0, 1, need.size) * np.minimum(top, 2) * (dice.random(need.size) < 0.8)
+        row = facet(need, top, x, LN2.bound)
+        if row is not None:
+            cut += 1
+            reached = float((within(need, top, LN2.bound) @ row).max())
+            assert 1 - 1e-6 < reached <= 1 + 1e-12
+            assert row @ x > 1
+    assert cut > 20
+
+
+def test_a_facet_is_known_by_hand() -> None:
+    """Three pairs of three users each need 0.585 B: one at a time, so their sum is at most 1."""
+    need, ones = np.full(3, math.log(1.5)), np.ones(3, np.int64)
+    row = facet(need, ones, np.full(3, 0.5), LN2.bound)
+    assert row is not None and row == pytest.approx(1, abs=1e-6)
+    assert facet(need, ones, np.full(3, 1 / 3), LN2.bound) is None  # a third of each is in the hull
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("one", [True, False])
+def test_no_row_cuts_off_a_solution(seed: int, one: bool) -> None:
+    """Dual feasible functions, cliques and facets against every solution of a thousand small problems."""
+    dice = np.random.default_rng(seed)
+    for at in range(64):
+        problem = made_up(1000 * seed + at, 5, int(dice.integers(3, 6)))
+        usable = problem.usable(LN2)
+        if not usable.size:
+            continue
+        matrix = problem.matrix[:, usable]
+        top = np.ones(usable.size, np.int64) if one else tops(problem, LN2, usable)
+        ways = np.array(list(itertools.product(*(range(n + 1) for n in top.tolist()))), np.float64)
+        ways = ways[(ways @ matrix.T.toarray() <= LN2.bound + TOLERANCE).all(axis=1)]
+        x = dice.uniform(0, 1, usable.size) * top
+        for rows in (
+            whole_rows(matrix, LN2.bound).tocsr(),
+            Conflicts(matrix, LN2.bound, top).violated(x),
+            Facets(matrix, LN2.bound, top, FAR).violated(x),
+        ):
+            assert rows is None or np.asarray(rows @ ways.T).max(initial=0.0) <= 1 + TOLERANCE
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("goal", ["size", "diverse"])
+def test_facets_lower_the_bound_and_stay_above_what_is_found(
+    seed: int, goal: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hubbub.mechanisms.optimal.upper.BRANCHED", 0)  # rows alone, no branch and bound
+    problem = made_up(seed, 80, 160)
+    limit: Limit = LN2
+    usable = problem.usable(limit)
+    matrix = problem.matrix[:, usable]
+    top = np.ones(usable.size, np.int64) if goal == "diverse" else tops(problem, limit, usable)
+    first = linear.relax(matrix, np.full(matrix.shape[0], limit.bound), top.astype(float), 5)
+
+    def bound() -> int:
+        with Upper(matrix, limit.bound, top, first, time.monotonic() + 20) as upper:
+            pass
+        return upper.value
+
+    with_facets = bound()
+    monkeypatch.setattr(Facets, "violated", lambda *_: None)
+    assert with_facets <= bound() <= first.bound
+    search = Search(matrix, limit.bound, np.zeros(usable.size, np.int64), top)
+    found = search.run(time.monotonic() + 2, lambda n: n >= with_facets, lambda _: None)
+    assert 0 < found.sum() <= with_facets
+
+
+def test_the_search_is_never_worse_than_its_start() -> None:
+    problem = made_up(9, 60, 120)
+    usable = problem.usable(LN2)
+    matrix = problem.matrix[:, usable]
+    search = Search(matrix, LN2.bound, np.zeros(usable.size, np.int64), np.ones(usable.size, np.int64))
+    before = 0
+    for _ in range(15):
+        search.step(time.monotonic() + 0.3)
+        assert search.objective >= before
+        assert (matrix @ search.x <= LN2.bound + TOLERANCE).all()
+        assert search.load == pytest.approx(matrix @ search.x, abs=1e-9)
+        before = search.objective
+    assert before > 0
+
+
+def test_facets_stop_when_time_is_up() -> None:
+    problem = made_up(4, 30, 60)
+    top = np.ones(problem.shape[1], np.int64)
+    x = np.full(problem.shape[1], 0.5)
+    assert Facets(problem.matrix, LN2.bound, top, FAR).violated(x) is not None
+    assert Facets(problem.matrix, LN2.bound, top, 0.0).violated(x) is None
