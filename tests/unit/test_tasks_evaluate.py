@@ -146,7 +146,7 @@ def test_scores_without_a_place_make_one(log_file: Path, released: Path, tmp_pat
     hubbub.evaluate(released, log_file, tasks=["fears"])
     folder = released / "owner-only"
     assert folder.stat().st_mode & 0o777 == 0o700
-    assert {p.name for p in folder.iterdir()} == {"NOT-PRIVATE.txt", "scores.json"}
+    assert {p.name for p in folder.iterdir()} == {"NOT-PRIVATE.txt", "report.html", "scores.json"}
 
 
 def test_the_demo_scores_its_release(hubbub: Hubbub, tmp_path: Path) -> None:
