@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hubbub.errors import ParameterError
 from hubbub.folder import Held, disk_errors, hold, sweep
@@ -118,7 +118,8 @@ def read_log(
     `engine` is `duckdb`, `spark` (on the `master` given, or on this machine), or a function of the work folder.
     With a `run`, what takes long is kept in its folder, and read from there if it was interrupted.
     """
-    from hubbub.ingest import ingest
+    from hubbub.ingest import AUTO, ingest, sniff
+    from hubbub.ingest.spread import apart, ingest_apart
 
     held = _work_folder(work) if run is None else run
     try:
@@ -126,15 +127,13 @@ def read_log(
         try:
             ingested = None if run is None else run.ingested
             if ingested is None:
-                ingested = ingest(
-                    source,
-                    held.path,
-                    format=format,
-                    columns=columns,
-                    canonical_urls=canonical_urls,
-                    threads=threads or 2,
-                    progress=progress,
-                )
+                if format == AUTO:
+                    format = sniff(source, columns).format
+                how: dict[str, Any] = {"format": format, "columns": columns, "canonical_urls": canonical_urls}
+                if made.spreads and apart(format, source):
+                    ingested = ingest_apart(made, source, held.path, **how)
+                else:
+                    ingested = ingest(source, held.path, **how, threads=threads or 2, progress=progress)
                 if run is not None:
                     run.keep(ingested)
             return SearchLog(made, ingested, held.path, period, run=run, _held=held)

@@ -53,7 +53,9 @@ class Shared:
         """An engine with tables of its own in the shared session."""
         if self.owner is None:
             self.owner = Spark(self.work, master="local[2]", memory="1GB")
-        return Spark(work, session=self.owner.session)
+        engine = Spark(work, session=self.owner.session)
+        engine.session.conf.set("spark.sql.shuffle.partitions", "2")  # logs of tests are small
+        return engine
 
     def stop(self) -> None:
         """Make room: a process runs one Spark session at a time."""

@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.conftest import aol_lines
 
 from hubbub.audit.tiny import SECRET
 from hubbub.engines.duckdb import DuckDB
-from hubbub.errors import OurBug
+from hubbub.errors import InputError, OurBug
+from hubbub.ingest import ingest
+from hubbub.ingest.spread import apart, ingest_apart
 from hubbub.ledger import Ledger
 from hubbub.lists import QueryPool
 from hubbub.log import SearchLog, read_log
@@ -141,3 +144,35 @@ def test_no_more_than_the_release_is_brought_to_the_driver(name: str, tmp_path: 
         assert isinstance(log.engine, Far)
         assert log.engine.most <= max(4, max(result.rows.values())) < 50
         assert [entry.state for entry in ledger.entries()] == ["committed"]
+
+
+def test_files_of_a_log_are_read_apart(tmp_path: Path) -> None:
+    """The same records, rejects and counts as one reader's; a task that ran twice leaves its records once."""
+    folder = tmp_path / "log"
+    folder.mkdir()
+    lines = aol_lines(30)
+    for n in range(3):
+        own = [lines[0], *lines[1 + n :: 3], *(["broken"] * n)]
+        (folder / f"{n}.tsv").write_text("\n".join(own) + "\n", encoding="utf-8")
+    (folder / "header.tsv").write_text(lines[0] + "\n", encoding="utf-8")
+    one = ingest(folder, tmp_path / "one", format="aol")
+    (tmp_path / "two").mkdir()
+    engine = Far(tmp_path)
+
+    def twice(name: str, sql: str, function: Any, schema: pa.Schema) -> None:
+        DuckDB.map_batches(engine, "lost", sql, function, schema)
+        DuckDB.map_batches(engine, name, sql, function, schema)
+
+    engine.map_batches = twice  # type: ignore[method-assign]
+    assert apart("aol", folder) and not apart("aol", folder / "0.tsv") and not apart("ubi", folder)
+    two = ingest_apart(engine, folder, tmp_path / "two", format="aol")
+    assert (one.read, one.kept, one.rejected, one.reasons) == (two.read, two.kept, two.rejected, two.reasons)
+    order = [("user", "ascending"), ("time", "ascending"), ("query", "ascending")]
+    records = [pq.read_table(found.log).sort_by(order) for found in (one, two)]
+    assert records[0].equals(records[1]) and records[0].num_rows == one.kept
+    assert pq.read_table(two.rejects).num_rows == 3
+    assert sorted(path.name for path in (tmp_path / "two").iterdir()) == ["log.parquet", "rejects.parquet"]
+    (folder / "0.tsv").write_bytes(b"\x1f\x8bnot gzip")
+    with pytest.raises(InputError):
+        ingest_apart(engine, folder, tmp_path / "three", format="aol")
+    engine.close()

@@ -42,10 +42,12 @@ def ingest(
     canonical_urls: bool = False,
     threads: int = 2,
     progress: Progress | None = None,
+    some: bool = True,
 ) -> Ingested:
     """Read a log (a file, a folder or a glob), clean it record by record, and write it into a folder as Parquet.
 
-    The format `auto` is recognised by names and first lines (`sniff`); the result says what it was taken for.
+    The format `auto` is recognised by names and first lines (`sniff`); the result says what it was taken for. A log
+    without a usable record is an error, unless `some` is false: it may be a part.
     """
     if threads < 1:
         raise ParameterError("Ingest needs a thread.", given=threads, allowed="1 or more", next="leave it at 2")
@@ -68,7 +70,7 @@ def ingest(
             finished += size
         for file, part in join.parts():
             output.add(part, file, 0)
-        if output.kept == 0:
+        if some and output.kept == 0:
             raise _nothing_kept(source, format, output)
     if progress:
         progress(total, total)
