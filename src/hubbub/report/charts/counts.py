@@ -8,7 +8,7 @@ import numpy as np
 
 from hubbub.report.charts import palette
 from hubbub.report.charts.chart import Chart
-from hubbub.report.charts.parts import level, percent, wide
+from hubbub.report.charts.parts import level, padded, percent, wide
 from hubbub.report.exact import Exact
 
 NORMAL_95 = 1.96
@@ -23,14 +23,14 @@ def counts(exact: Exact, threshold: float | None = None) -> Chart | None:
     what = {"users": "users", "count": "occurrences"}.get(exact.value, exact.value)
     both = [float(row[side]) for row in rows for side in ("exact", "released")]
     symmetric = min(both) <= 0
-    low, high = (min(both), max(both)) if symmetric else (min(both) * 0.9, max(both) * 1.1)
+    low, high = padded(min(both), max(both))
     spreads = [row["noise_sd"] for row in rows if row["noise_sd"] is not None]
-    half = NORMAL_95 * float(np.median(spreads)) if spreads else None
+    half = NORMAL_95 * float(np.median(spreads)) if any(spreads) else None
     across = wide(f"exact {what}", both, symmetric=symmetric)
     up = wide(f"released {what}", both, symmetric=symmetric)
     layers = []
     if half is not None:
-        layers.append(_band(low, high, half, symmetric))
+        layers.append(_band(low, high, half))
     layers.append(_diagonal(low, high))
     fields = ("key", "exact", "bounded", "released")
     shown = [{name: row[name] for name in fields if row[name] is not None} for row in rows]
@@ -59,9 +59,10 @@ def counts(exact: Exact, threshold: float | None = None) -> Chart | None:
 def _sentence(exact: Exact, rows: list[dict[str, float]], half: float | None, what: str) -> str:
     total = exact.error.rows if exact.error is not None else len(rows)
     few = f"{len(rows):,} of {total:,}" if total > len(rows) else f"{len(rows):,}"
-    text = f"Each of {few} released {exact.table} as a dot: exact {what} across, released {what} up"
+    keys = f"queries of the released {exact.table}" if exact.value == "searches" else f"released {exact.table}"
+    text = f"Each of {few} {keys} as a dot: exact {what} across, released {what} up"
     if half is None:
-        return text + "; dots on the dashed diagonal are exact."
+        return text + "; dots on the dashed diagonal are exact, and no noise of a stated size was added."
     inside = sum(abs(row["released"] - row["exact"]) <= half for row in rows) / len(rows)
     return (
         f"{text}. The band is ±{half:,.1f}, which holds 95 % of the noise alone; {percent(inside)} of the dots lie in "
@@ -69,14 +70,11 @@ def _sentence(exact: Exact, rows: list[dict[str, float]], half: float | None, wh
     )
 
 
-def _band(low: float, high: float, half: float, symmetric: bool) -> dict[str, object]:
+def _band(low: float, high: float, half: float) -> dict[str, object]:
     """±half around the diagonal; on a logarithmic axis it is wide below and narrow above."""
-    if symmetric:
-        edge = np.sinh(np.linspace(np.arcsinh(low), np.arcsinh(high), GRID))
-        least = low
-    else:
-        edge, least = np.geomspace(low, high, GRID), low
-    values = [{"at": float(x), "low": float(max(least, x - half)), "high": float(min(high, x + half))} for x in edge]
+    even = np.linspace(np.arcsinh(low), np.arcsinh(high), GRID)  # equal steps on either kind of axis, nearly
+    edge = np.sinh(even).clip(low, high)
+    values = [{"at": float(x), "low": float(max(low, x - half)), "high": float(min(high, x + half))} for x in edge]
     return {
         "data": {"values": values},
         "mark": {"type": "area", "color": palette.SKY, "opacity": 0.25, "clip": True},

@@ -19,12 +19,17 @@ def wide(title: str, values: Iterable[float], *, symmetric: bool = False) -> Spe
         most = max(abs(low), abs(high), 1.0)
         tens = [10.0**k for k in range(math.ceil(math.log10(most)) + 1)]
         ticks = sorted({0.0, *tens, *(-t for t in tens if -t >= low)})
-        scale: Spec = {"type": "symlog", "constant": 1}
+        scale: Spec = {"type": "symlog", "constant": 1, "nice": False, "domain": list(padded(low, high))}
     else:
         tens = [10.0**k for k in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
         ticks = tens if high / low >= 50 else [m * t for t in tens for m in (1, 2, 5)]
-        scale = {"type": "log", "nice": False, "domain": [low * 0.9, high * 1.1]}
+        scale = {"type": "log", "nice": False, "domain": list(padded(low, high))}
     return {"title": title, "scale": scale, "axis": {"values": ticks, "format": "~s", "grid": True}}
+
+
+def padded(low: float, high: float) -> tuple[float, float]:
+    """Both ends with some room, so that no dot is cut in half."""
+    return (low * 0.9, high * 1.1) if low > 0 else (low * 1.1 - 0.3, high * 1.1 + 0.3)
 
 
 def share(title: str, most: float = 1.0) -> Spec:
@@ -47,11 +52,9 @@ def level(axis: str, at: float, text: str) -> list[Spec]:
     """A dashed line across the chart and its words."""
     data = {"values": [{"at": at, "text": text}]}
     place: Spec = {axis: {"field": "at", "type": "quantitative"}}
-    words: Spec = {"type": "text", "align": "left", "baseline": "bottom", "dx": 4, "dy": -2}
+    words: Spec = {"type": "text", "align": "left", "baseline": "top", "dx": 4, "y": 0}
     if axis == "y":
-        words |= {"x": 0}
-    else:
-        words |= {"y": 0, "baseline": "top"}
+        words = {"type": "text", "align": "right", "baseline": "bottom", "dx": -4, "dy": -2, "x": "width"}
     return [
         {"data": data, "mark": {"type": "rule", "strokeDash": [6, 3]}, "encoding": place},
         {"data": data, "mark": words, "encoding": place | {"text": {"field": "text"}}},
