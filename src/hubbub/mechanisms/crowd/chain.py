@@ -153,6 +153,16 @@ class Chain:
             found.append(values)
         return found
 
+    def _places(self, sql: str, ids: Integers) -> Integers:
+        """A number of each released key (ids sorted), and of no other."""
+        self.log.engine.register("found_keys", pa.table({"kid": ids}))
+        rows = self.log.engine.fetch(
+            f"SELECT n.kid AS kid, n.a AS a FROM ({sql}) AS n JOIN found_keys AS f ON n.kid = f.kid"
+        )
+        places = np.zeros(ids.size, np.int64)
+        places[np.searchsorted(ids, rows.column("kid").to_numpy())] = rows.column("a").to_numpy()
+        return places
+
     # ------------------------------------------------------------------ one stage after another
 
     def clicks(self, stage: Stage, queries: Released, noise: NoiseSource) -> Released:
@@ -160,9 +170,8 @@ class Chain:
         pools = self._pools(self.click_keys, stage)
         found = select(pools, stage.rounds, noise, stage.name)
         released = count(pools, stage, found, noise)
-        (query,) = self._numbers(chosen.click_parents(pools.keys), pools.size, ("a",))
         self.tables["clicks"].keys = pools.keys
-        return at_most(released, queries, query[found.ids])
+        return at_most(released, queries, self._places(chosen.click_parents(pools.keys), found.ids))
 
     def transitions(
         self, stage: Stage, queries: Released, noise: NoiseSource, false: Fraction, *, longest: int

@@ -1,0 +1,52 @@
+"""crowd with every table on Spark, with noise that nobody can repeat: drawn in the workers, stage by stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+
+from hubbub import Crowd
+from hubbub.card import check
+from hubbub.engines.spark import Spark
+from hubbub.ledger import Ledger
+from hubbub.log import read_log
+from hubbub.release import Plan, run_release
+from tests.conftest import aol_lines
+
+TABLES = ("queries", "clicks", "transitions", "sessions", "keywords", "log")
+
+
+def test_a_release_of_every_table(make_engine: Callable[[Path], Spark], tmp_path: Path) -> None:
+    walks = [
+        f"{user}\t{query}\t2006-03-29 08:00:{10 * n:02d}\t1\thttp://{n}.example"
+        for user in range(150)
+        for n, query in enumerate(("bus", "bus times", "train", "train times"))
+    ]
+    log = tmp_path / "log.tsv"
+    log.write_text("\n".join(aol_lines(150) + walks) + "\n", encoding="utf-8")
+    most: dict[str, int] = {}
+
+    def engine(work: Path) -> Spark:
+        made = make_engine(work)
+        real = made.fetch
+
+        def fetch(sql: str) -> pa.Table:
+            rows = real(sql)
+            most[sql] = rows.num_rows
+            return rows
+
+        made.fetch = fetch  # type: ignore[method-assign]
+        return made
+
+    mechanism = Crowd(epsilon=20, delta="1e-3", D=6, tables=TABLES)
+    with Ledger(tmp_path / "ledger.sqlite") as ledger, read_log(log, format="aol", engine=engine) as opened:
+        result = run_release(opened, Plan(mechanism, tmp_path / "out"), ledger)
+        assert opened.spread
+        assert [entry.state for entry in ledger.entries()] == ["committed"]
+    assert [f.what for f in check(tmp_path / "out") if not f.holds] == []
+    assert {"bus", "train times", "news"} <= set(result.release.queries.to_arrow()["query"].to_pylist())
+    assert all(result.rows[table] for table in TABLES), result.rows
+    bins = max(n for sql, n in most.items() if "bin" in sql)
+    assert max(most.values()) <= max(bins, *(n for table, n in result.rows.items() if table != "log")) < 150
