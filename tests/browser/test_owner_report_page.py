@@ -79,14 +79,17 @@ def test_hostile_queries_are_text_even_under_the_pointer(page: Page, report: Pat
     shown(page, report)
     assert page.title() == "NOT PRIVATE: owner's report"
     assert page.locator("main img").count() == 0
-    page.locator("#counts-queries summary").click()
-    assert HOSTILE in page.locator("#counts-queries table").inner_text()
+    page.locator("#counts-queries .plot").evaluate("f => f.scrollIntoView({block: 'center'})")
     found = []
     for dot in page.locator("#counts-queries .mark-symbol path").all():
-        dot.hover(force=True)
-        page.wait_for_timeout(100)
+        box = dot.bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=3)
+        page.wait_for_selector("#vg-tooltip-element.visible")
         found.append(page.locator("#vg-tooltip-element").inner_text())
     assert any("document.title='owned'" in text for text in found)
+    page.locator("#counts-queries summary").click()
+    assert HOSTILE in page.locator("#counts-queries table").inner_text()
     assert page.title() == "NOT PRIVATE: owner's report" and page.locator("#vg-tooltip-element img").count() == 0
 
 

@@ -164,9 +164,11 @@ class Section:
     title: str
     text: str
     charts: tuple[str, ...]
-    missing: str = ""
+    missing: str
+    command: str = ""
 
 
+COUNT = "hubbub report RELEASE --log LOG"
 SECTIONS = (
     Section(
         "The promise",
@@ -180,34 +182,37 @@ SECTIONS = (
         "What is still there",
         "Keys that many users share survive; keys of few users do not, and must not.",
         ("coverage-rank", "coverage-volume", "survival"),
-        "The exact facts were not gathered. Get them with: hubbub report RELEASE --log LOG",
+        "The exact facts were not gathered. Get them with",
+        COUNT,
     ),
     Section(
         "How exact the numbers are",
         "What the mechanism did to each number: users lost to the bound on each user, noise, and the choice of keys "
         "by noisy values.",
         ("counts-", "error"),
-        "This release has no numbers beside its keys, or they were not compared. Compare them with: "
-        "hubbub report RELEASE --log LOG",
+        "This release has no numbers beside its keys, or they were not compared. Compare them with",
+        COUNT,
     ),
     Section(
         "What it is worth",
         "Scores of the papers' tasks, on the log and on the release.",
         ("scores",),
-        "No task was scored yet. Score them with: hubbub evaluate RELEASE --log LOG",
+        "No task was scored yet. Score them with",
+        "hubbub evaluate RELEASE --log LOG",
     ),
     Section(
         "Other budgets",
         "What the same mechanism would have kept with more or less privacy.",
         ("tradeoff",),
-        "No other budget was tried. Try some with: hubbub report RELEASE --log LOG (it reads the log, takes about as "
-        "long as five releases, and spends nothing)",
+        "No other budget was tried. It takes reading the log, about as long as eight releases, and spends nothing",
+        COUNT,
     ),
     Section(
         "The budget book",
         "Budgets add up over all releases about the same people.",
         ("ledger",),
-        "Nothing of the ledger was kept with this release, or all it holds is not private. See: hubbub ledger show",
+        "Nothing of the ledger was kept with this release, or all it holds is not private. See",
+        "hubbub ledger show",
     ),
     Section("Lines set aside", "Lines that could not be read do not count.", ("rejects",), "Every line was read."),
 )

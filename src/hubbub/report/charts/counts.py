@@ -22,6 +22,8 @@ def counts(exact: Exact, threshold: float | None = None) -> Chart | None:
         return None
     what = {"users": "users", "count": "occurrences"}.get(exact.value, exact.value)
     both = [float(row[side]) for row in rows for side in ("exact", "released")]
+    if threshold is not None:
+        both.append(threshold)  # the line is on the chart, though no dot may lie near it
     symmetric = min(both) <= 0
     low, high = padded(min(both), max(both))
     spreads = [row["noise_sd"] for row in rows if row["noise_sd"] is not None]
@@ -46,7 +48,7 @@ def counts(exact: Exact, threshold: float | None = None) -> Chart | None:
             },
         }
     )
-    if threshold is not None and low < threshold < high:
+    if threshold is not None:
         layers += level("y", threshold, f"threshold {math.ceil(threshold):,}")
     return Chart(
         f"{exact.table}: exact against released",
