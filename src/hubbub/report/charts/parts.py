@@ -22,7 +22,7 @@ def wide(title: str, values: Iterable[float], *, symmetric: bool = False) -> Spe
         scale: Spec = {"type": "symlog", "constant": 1, "nice": False, "domain": list(padded(low, high))}
     else:
         tens = [10.0**k for k in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
-        ticks = tens if high / low >= 50 else [m * t for t in tens for m in (1, 2, 5)]
+        ticks = tens if high / low >= 500 else [m * t for t in tens for m in (1, 2, 5)]
         scale = {"type": "log", "nice": False, "domain": list(padded(low, high))}
     return {"title": title, "scale": scale, "axis": {"values": ticks, "format": "~s", "grid": True}}
 
