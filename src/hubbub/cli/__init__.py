@@ -25,6 +25,7 @@ from hubbub.cli.pool import pool
 from hubbub.cli.release import release
 from hubbub.cli.report import report
 from hubbub.cli.reproduce import reproduce
+from hubbub.cli.studio import studio
 from hubbub.cli.synth import synth
 
 app = typer.Typer(
@@ -51,6 +52,7 @@ app.add_typer(ledger, name="ledger")
 app.add_typer(pool, name="pool")
 app.command()(audit)
 app.command()(reproduce)
+app.command()(studio)
 
 
 @app.callback(invoke_without_command=True)

@@ -1,0 +1,193 @@
+"""`hubbub studio`: choose ε by looking, on a page of this machine."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hubbub.cli.inspect import looked
+from hubbub.cli.shared import (
+    CanonicalUrls,
+    Columns,
+    Config,
+    Dataset,
+    Format,
+    Json,
+    LedgerFile,
+    MaxRejects,
+    Memory,
+    Population,
+    Quiet,
+    Terminal,
+    Threads,
+    Verbose,
+    asked,
+    command,
+    open_log,
+    parse_share,
+    settle_format,
+)
+from hubbub.errors import InputError, ParameterError
+
+if TYPE_CHECKING:
+    import socket
+
+    from hubbub.log import SearchLog
+    from hubbub.web.state import Studio
+
+OF_THE_LOG = ("log", "format", "columns", "canonical_urls", "max_rejects", "memory", "threads")
+NOT_ASKED = ("paths", "port", "no_browser", "folder", "config", "json", "quiet", "verbose")
+
+
+@command
+def studio(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(help="A log to tune and release; releases, or folders of them, to browse.", metavar="[PATH]..."),
+    ] = None,
+    port: Annotated[int, typer.Option(help="The port on 127.0.0.1; 0 takes a free one.", min=0, max=65535)] = 0,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
+    folder: Annotated[
+        str, typer.Option(help="Where releases are written, each into a new folder.", metavar="DIR")
+    ] = ".",
+    format: Format = None,
+    columns: Columns = None,
+    canonical_urls: CanonicalUrls = None,
+    max_rejects: MaxRejects = None,
+    memory: Memory = None,
+    threads: Threads = None,
+    population: Population = None,
+    dataset: Dataset = None,
+    ledger: LedgerFile = None,
+    config: Config = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Open a log on a page: see what ε, δ, bounds and shares would keep, release it, browse releases.
+
+    The page is for this machine and for you: its address holds a secret, and what it shows of the log is not private.
+
+    Example: hubbub studio log.tsv.gz --format aol
+    """
+    given: dict[str, Any] = {k: v for k, v in locals().items() if k not in NOT_ASKED}
+    terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
+    uvicorn = _web()
+    from hubbub.web.app import create_app
+    from hubbub.web.security import new_token
+
+    made = _studio(paths or [], given, config, folder, terminal)
+    with _listen(port) as listening:
+        token, number = new_token(), listening.getsockname()[1]
+        app = create_app(made, token, (f"127.0.0.1:{number}", f"localhost:{number}"))
+        address = f"http://127.0.0.1:{number}/{token}/"
+        terminal.document({"address": address})
+        typer.echo(f"The studio is at {address}", err=json)
+        terminal.say("Keep this address to yourself; it ends with this process (Ctrl-C).")
+        if made.opened is not None:
+            terminal.say(looked(made.population, made.dataset))
+        if not no_browser:
+            import webbrowser
+
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))
+        try:
+            server.run(sockets=[listening])
+        finally:
+            if made.job is not None:
+                made.job.finish()
+
+
+class _Silent(Terminal):
+    """The page shows how far reading is."""
+
+    def __init__(self, progress: Callable[[int, int], None]) -> None:
+        super().__init__(quiet=True)
+        self._progress = progress
+
+    def progress(self, what: str) -> Callable[[int, int], None]:
+        """To the page."""
+        return self._progress
+
+
+def _web() -> Any:
+    try:
+        import starlette  # noqa: F401
+        import uvicorn
+    except ImportError:
+        raise InputError("The studio needs a web server.", next="pip install 'hubbub[web]'") from None
+    return uvicorn
+
+
+def _listen(port: int) -> socket.socket:
+    import socket
+
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind(("127.0.0.1", port))
+    except OSError as error:
+        listening.close()
+        raise ParameterError("The port cannot be used.", given=port, next=f"choose another --port ({error})") from None
+    return listening
+
+
+def _studio(paths: list[str], given: dict[str, Any], config: str | None, folder: str, terminal: Terminal) -> Studio:
+    """What the command line opened: releases at once, a log in the background."""
+    from hubbub.web.state import Opened, Studio
+
+    releases, logs = _sorted(paths)
+    if len(logs) > 1:
+        raise ParameterError("The studio opens one log.", given=", ".join(logs), next="quote a glob, or name a folder")
+    given = given | {"log": logs[0] if logs else None}
+    if not logs:
+        for name in OF_THE_LOG:
+            if given[name] is not None:
+                raise ParameterError(f"--{name.replace('_', '-')} is about a log, and none was named.")
+    what = asked(given, None, config)
+    if what.settings:
+        raise ParameterError("The page chooses the parameters.", given=", ".join(what.settings), next="leave [set] out")
+    own = {name: what.given[name] for name in given}
+    if own["log"] is not None:
+        own["log"] = str(Path(own["log"]).absolute())
+        settle_format(own, terminal)
+    share = parse_share("5%" if own["max_rejects"] is None else own["max_rejects"])
+    home = Path(folder).absolute()
+    if not home.is_dir():
+        raise ParameterError("There is no such folder.", given=folder, next="make it, or name another --folder")
+    made = Studio(home, what.owner, own, None if config is None else str(Path(config).absolute()), share)
+    for path in releases:
+        made.add(path)
+    if own["log"] is not None:
+        made.opened = Opened(Path(own["log"]).name)
+        reading = {"engine": None, "master": None, "work": None} | own
+
+        def read(progress: Callable[[int, int], None]) -> SearchLog:
+            return open_log(reading, what.owner.period, _Silent(progress))
+
+        threading.Thread(target=made.look, args=(read,), daemon=True).start()
+    return made
+
+
+def _sorted(paths: list[str]) -> tuple[list[Path], list[str]]:
+    """Which of them are releases, or folders of releases; the rest are logs."""
+    releases: list[Path] = []
+    logs: list[str] = []
+    for text in paths:
+        path = Path(text)
+        inside = sorted(p for p in path.iterdir() if _is_release(p)) if path.is_dir() else []
+        if path.is_dir() and _is_release(path):
+            releases.append(path)
+        elif inside:
+            releases += inside
+        else:
+            logs.append(text)
+    return releases, logs
+
+
+def _is_release(path: Path) -> bool:
+    return (path / "public" / "card.json").is_file() or (path / "card.json").is_file()

@@ -1,0 +1,198 @@
+"""What the studio holds: a log as it was looked at, the releases it may show, and the one run that may be going on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hubbub.errors import HubbubError, ParameterError, Refused
+from hubbub.guarantee import finite, number
+from hubbub.inspect import Profile, profile
+from hubbub.ledger import Ledger, named
+from hubbub.release import Plan, Release
+from hubbub.web.asked import Asked, release_command, spoken
+from hubbub.web.jobs import Job
+from hubbub.web.sketch import Sketch, sketches
+
+if TYPE_CHECKING:
+    from hubbub.card.owner import Owner
+    from hubbub.log import SearchLog
+
+LOOK = "studio"
+
+
+@dataclass
+class Opened:
+    """A log: being read, looked at, or not readable."""
+
+    source: str
+    profile: Profile | None = None
+    sketches: dict[str, Sketch] = field(default_factory=dict)
+    problem: str = ""
+    share: float = 0.0
+    """How much of it is read."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether there are numbers."""
+        return self.profile is not None
+
+
+@dataclass
+class Studio:
+    """Everything behind the page. Paths come from the command line, or are made here; none comes from the page."""
+
+    folder: Path
+    """Where releases are written, each into a new folder of its own."""
+    owner: Owner
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """Options about the log and the ledger, as the command line had them."""
+    config: str | None = None
+    max_rejects: float = 0.05
+    opened: Opened | None = None
+    releases: dict[str, Path] = field(default_factory=dict)
+    job: Job | None = None
+    starting: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def population(self) -> str:
+        """Whose budget is spent."""
+        return named(self.given.get("population") or "default")
+
+    @property
+    def dataset(self) -> str:
+        """The owner's name for the log."""
+        return named(self.given.get("dataset") or "default")
+
+    @property
+    def ledger(self) -> Path | None:
+        """None: the user's own."""
+        return Path(self.given["ledger"]) if self.given.get("ledger") else None
+
+    # ------------------------------------------------------------------ the log
+
+    def look(self, read: Callable[[Callable[[int, int], None]], SearchLog]) -> None:
+        """Read the log, tell the ledger, and keep numbers; the cleaned copy of the log is gone when this returns."""
+        opened = self.opened
+        assert opened is not None
+
+        def progress(done: int, total: int) -> None:
+            opened.share = done / total if total else 1.0
+
+        try:
+            with read(progress) as log:
+                with Ledger(self.ledger) as book:
+                    book.looked(self.population, self.dataset, LOOK)
+                opened.sketches = sketches(log)
+                opened.profile = profile(log, self.max_rejects)
+        except HubbubError as error:
+            opened.problem = str(error)
+        except Exception as error:
+            opened.problem = f"The log could not be read: {type(error).__name__}."  # the text may quote the log
+
+    # ------------------------------------------------------------------ a release
+
+    def plan(self, asked: Asked, name: str) -> Plan:
+        """The release that was asked for, into a new folder of the studio's own."""
+        if not name or name != Path(name).name or name.startswith(".") or not name.isprintable():
+            raise ParameterError(
+                "The name of a release is the name of one new folder.",
+                given=name,
+                allowed=f"a name without slashes, inside {self.folder}",
+            )
+        return Plan(asked.build(), self.folder / name, self.owner, population=self.population, dataset=self.dataset)
+
+    def command(self, asked: Asked, name: str) -> list[str]:
+        """The same as a command."""
+        return release_command(self.given, asked, self.folder / (name or "release"), self.config)
+
+    def consequences(self, asked: Asked, name: str) -> dict[str, object]:
+        """The claim, the ledger before and after, and the library's own refusal if there is one. Spends nothing."""
+        plan = self.plan(asked, name)
+        guarantee = plan.guarantee()
+        period = "" if self.owner.period is None else str(self.owner.period)
+        refusal = ""
+        with Ledger(self.ledger) as book:
+            before, cap = book.spent(self.population), book.cap_of(self.population)
+            after = _with(book, self.population, plan)
+            try:
+                book.would_allow(self.population, plan.mechanism.loss(), guarantee.private)
+                plan.refuse_early()
+            except HubbubError as error:
+                refusal = str(error)
+        return {
+            "claim": guarantee.sentence(period),
+            "population": self.population,
+            "before": number(before.epsilon),
+            "after": number(after),
+            "before_value": finite(before.epsilon),
+            "after_value": finite(after),
+            "delta": number(before.delta),
+            "releases": before.releases,
+            "cap": None if cap is None else {"epsilon": cap.epsilon, "delta": cap.delta},
+            "refusal": refusal,
+            "command": spoken(self.command(asked, name)),
+        }
+
+    def start(self, asked: Asked, name: str) -> Job:
+        """Start it, after every refusal that needs no look at the log."""
+        with self.starting:
+            if self.opened is None:
+                raise Refused("No log was opened.", next="start the studio with one: hubbub studio LOG")
+            if self.job is not None and self.job.state == "running":
+                raise Refused("A release is running.", next="wait for it, or cancel it")
+            plan = self.plan(asked, name)
+            plan.refuse_early()
+            with Ledger(self.ledger) as book:
+                book.would_allow(self.population, plan.mechanism.loss(), plan.guarantee().private)
+                before = book.spent(self.population).epsilon
+            job = Job(self.command(asked, name), plan.out, self.population, self.ledger, before)
+            job.start()
+            self.job = job
+            return job
+
+    def progress(self) -> dict[str, object] | None:
+        """The run that is going on, or the last one."""
+        job = self.job
+        if job is None:
+            return None
+        if job.state == "done":
+            self.add(job.out)
+        with Ledger(self.ledger) as book:
+            after = book.spent(self.population).epsilon
+        return {
+            "state": job.state,
+            "phase": job.phase,
+            "lines": job.lines[-40:],
+            "told": job.told(),
+            "release": job.out.name if job.out.name in self.releases else None,
+            "before": number(job.epsilon_before),
+            "now": number(after),
+        }
+
+    # ------------------------------------------------------------------ releases
+
+    def add(self, path: Path) -> None:
+        """A release that may be shown, by its folder's name."""
+        self.releases.setdefault(path.resolve().name, path.resolve())
+
+    def release(self, name: str) -> Release:
+        """One of those; the page names it, and no more than that."""
+        if name not in self.releases:
+            raise ParameterError("There is no such release here.", given=name, allowed=", ".join(self.releases))
+        return Release(self.releases[name])
+
+
+def _with(book: Ledger, population: str, plan: Plan) -> float:
+    """What would be spent after this release, composed as the ledger composes."""
+    from hubbub.compose import basic_sums, compose
+
+    entries = book.entries(population)
+    if not all(e.private for e in entries):
+        return float("inf")
+    losses = [*(e.loss for e in entries), plan.mechanism.loss()]
+    cap = book.cap_of(population)
+    return compose(losses, cap.delta if cap else min(basic_sums(losses)[1], 1.0))

@@ -1,0 +1,381 @@
+// The studio's page: what is asked goes to the server, what comes back is shown. Text is only ever text.
+"use strict";
+const base = document.body.dataset.base;
+const $ = (id) => document.getElementById(id);
+
+async function ask(path, body) {
+  const how = body === undefined ? {} : {
+    method: "POST",
+    headers: {"content-type": "application/json", "x-hubbub-studio": base.slice(1)},
+    body: JSON.stringify(body),
+  };
+  const answer = await fetch(base + path, how);
+  return answer.json();
+}
+
+function later(wait, act) {
+  let timer = null;
+  return () => { clearTimeout(timer); timer = setTimeout(act, wait); };
+}
+
+function show(element, text) {
+  element.hidden = !text;
+  element.textContent = text || "";
+}
+
+// ------------------------------------------------------------------ while the log is read
+
+function reading() {
+  if (!$("reading")) return;
+  setInterval(async () => {
+    const state = await ask("/api/opened");
+    if (state.share > 0) { $("share").value = state.share; $("reading").textContent = percentRead(state.share); }
+    if (state.ready || state.problem) location.reload();
+  }, 700);
+}
+
+function percentRead(share) {
+  return share >= 1 ? "Read; counting." : Math.round(100 * share) + " % read.";
+}
+
+// ------------------------------------------------------------------ choosing
+
+function choosing() {
+  if (!$("form")) return;
+  const form = JSON.parse($("form").textContent);
+  let shown = "queries", last = null, compared = [], round = 0;
+
+  for (const name of Object.keys(form.mechanisms)) $("mechanism").append(el("option", {value: name}, name));
+  $("delta").value = form.delta;
+  fill();
+
+  function field(parameter) {
+    const id = "p-" + parameter.name;
+    const row = el("div", {class: "control"}, el("label", {for: id}, parameter.meaning, " ", el("var", {}, parameter.name)));
+    let input;
+    if (parameter.kind === "choice") {
+      input = el("select", {id});
+      for (const choice of parameter.choices) input.append(el("option", {value: choice}, choice));
+      input.value = parameter.default;
+    } else {
+      input = el("input", {id, inputmode: parameter.kind === "integer" ? "numeric" : "decimal", title: parameter.range});
+      input.value = parameter.default || "";
+    }
+    input.dataset.name = parameter.name;
+    input.dataset.default = parameter.default || "";
+    row.append(input);
+    if (parameter.kind !== "choice" && parameter.default && (isBound(parameter) || isShare(parameter))) {
+      const slider = el("input", {type: "range", "aria-label": parameter.meaning + ", on a slider", class: "slider"});
+      const log = isBound(parameter);
+      slider.min = 0; slider.max = log ? Math.log10(Math.min(parameter.most, 1000)) : 100; slider.step = log ? 0.02 : 1;
+      slider.value = log ? Math.log10(Number(parameter.default)) : Number(parameter.default);
+      slider.addEventListener("input", () => {
+        input.value = log ? Math.round(10 ** slider.value) : Math.max(1, Number(slider.value));
+        changed();
+      });
+      input.addEventListener("input", () => { slider.value = log ? Math.log10(Number(input.value) || 1) : input.value; });
+      row.append(slider);
+    }
+    return row;
+  }
+
+  function isBound(parameter) { return parameter.kind === "integer" && /^(d|d_c|m|D|D_.)$/.test(parameter.name); }
+  function isShare(parameter) { return /_weight$/.test(parameter.name); }
+
+  function fill() {
+    const of = form.mechanisms[$("mechanism").value];
+    $("about").textContent = of.about;
+    const tables = $("tables");
+    tables.replaceChildren(tables.firstElementChild);
+    for (const table of of.tables) {
+      const box = el("input", {type: "checkbox", id: "t-" + table, value: table});
+      box.checked = of.default_tables.includes(table);
+      tables.append(el("label", {class: "check", for: "t-" + table}, box, " " + table));
+    }
+    for (const [id, wanted] of [["bounds", isBound], ["shares", isShare]]) {
+      const set = $(id), rows = of.parameters.filter(wanted).map(field);
+      set.replaceChildren(set.firstElementChild, ...rows);
+      set.hidden = rows.length === 0;
+    }
+    const rest = of.parameters.filter((p) => !isBound(p) && !isShare(p));
+    $("others").replaceChildren(...rest.map(field));
+    $("more").hidden = rest.length === 0;
+    sayEpsilon(); slide();
+  }
+
+  // A parameter that no wanted table depends on stays out: the command refuses it.
+  const NEEDS = {D_c: ["clicks"], D_t: ["transitions", "sessions"], D_s: ["sessions"], d: ["queries"], d_c: ["clicks"],
+    clicks_weight: ["clicks"], transitions_weight: ["transitions", "sessions"], sessions_weight: ["sessions"],
+    keywords_weight: ["keywords"], histogram_weight: ["log"], F: ["transitions", "sessions"], F_list: []};
+
+  function question() {
+    const tables = [...document.querySelectorAll("#tables input:checked")].map((box) => box.value);
+    const settings = {epsilon: $("epsilon").value, delta: $("delta").value};
+    for (const input of document.querySelectorAll("#controls [data-name]")) {
+      const needs = NEEDS[input.dataset.name];
+      const used = !needs || needs.some((t) => tables.includes(t));
+      input.closest(".control").classList.toggle("unused", !used);
+      if (used && input.value !== input.dataset.default) settings[input.dataset.name] = input.value;
+    }
+    return {mechanism: $("mechanism").value, settings, tables, name: $("name").value};
+  }
+
+  function sayEpsilon() {
+    const factor = Math.exp(Number($("epsilon").value));
+    $("epsilon-says").textContent = Number.isFinite(factor) && factor > 1
+      ? `Whether you are in the log changes the chance of anything by at most a factor ${factor.toPrecision(3)}.` : "";
+  }
+
+  function slide() {
+    const epsilon = Number($("epsilon").value), delta = Number($("delta").value);
+    if (epsilon > 0) $("epsilon-slider").value = Math.log10(epsilon);
+    if (delta > 0) $("delta-slider").value = Math.log10(delta);
+  }
+
+  const estimateSoon = later(40, estimate), restSoon = later(350, () => { plan(); compare(); });
+  function changed() { sayEpsilon(); estimateSoon(); restSoon(); }
+
+  async function estimate() {
+    const mine = ++round;
+    $("answers").setAttribute("aria-busy", "true");
+    const found = await ask("/api/estimate", question());
+    if (mine !== round) return;
+    $("answers").setAttribute("aria-busy", "false");
+    show($("refused"), found.refused);
+    $("found").classList.toggle("stale", Boolean(found.refused));
+    if (found.refused) return;
+    last = found;
+    draw();
+  }
+
+  function draw() {
+    const names = Object.keys(last.tables);
+    if (!names.length) { show($("refused"), "There is no quick estimate for these tables: ask hubbub estimate."); return; }
+    if (!names.includes(shown)) shown = names[0];
+    $("pick").replaceChildren(...(names.length > 1 ? names : []).map((name) => {
+      const button = el("button", {type: "button", "aria-pressed": String(name === shown)}, name);
+      button.addEventListener("click", () => { shown = name; draw(); $("pick").querySelector("[aria-pressed=true]").focus(); });
+      return button;
+    }));
+    const t = last.tables[shown], threshold = last.thresholds[shown];
+    const from = t.half === null ? "no key has an even chance" : `a key that ${t.half.toLocaleString("en")} users hold has an even chance`;
+    $("summary").textContent = `About ${short(t.rows)} of ${short(t.keys)} ${shown} would be released, ${percent(t.searches)} of the ${shown === "clicks" ? "clicks" : "searches"}; ${from}.`;
+    $("numbers").replaceChildren(
+      fact(`${short(t.rows)} ± ${short(t.rows_sd)}`, `rows of ${shown} expected`),
+      fact(threshold === undefined ? "–" : short(threshold), "threshold, in users after bounding"),
+      fact(t.sure === null ? "–" : short(t.sure), "users for a 95 % chance"),
+      fact(t.half_width === null ? "no counts" : "± " + (t.half_width < 10 ? t.half_width.toFixed(1) : short(t.half_width)), "noise of a count, 95 %"));
+    $("warnings").replaceChildren(...last.warnings.map((text) => el("li", {class: "warning"}, text)));
+    const others = shown === "queries" ? compared.filter((row) => row.curve && row.mechanism !== $("mechanism").value)
+      .map((row) => ({...row.curve, colour: row.colour, strong: false})) : [];
+    drawCurve($("curve"), [...others, {...t.curve, strong: true}], t.half, $("summary").textContent);
+    drawBar($("volume"), [
+      {name: "cut by the bounds", share: t.volume.bounding, text: percent(t.volume.bounding), colour: "c1"},
+      {name: "falls to the threshold", share: t.volume.threshold, text: percent(t.volume.threshold), colour: "c6"},
+      {name: "published", share: t.volume.published, text: percent(t.volume.published), colour: "c0"}]);
+    if (t.error) {
+      const root = (v) => (v < -0.005 ? "−" : "") + Math.sqrt(Math.abs(v)).toLocaleString("en", {maximumFractionDigits: 1});
+      drawBar($("error"), [
+        {name: "bounding, and the model that undoes it", share: Math.abs(t.error.bounding), text: root(t.error.bounding), colour: "c1"},
+        {name: "noise", share: Math.abs(t.error.noise), text: root(t.error.noise), colour: "c0"},
+        {name: "publishing only what passed", share: Math.abs(t.error.threshold), text: root(t.error.threshold), colour: "c6"}]);
+      $("error").append(el("p", {class: "soft"}, `Together ± ${t.error.rms.toLocaleString("en", {maximumFractionDigits: 1})} users (root mean square); parts add up as squares.`));
+    } else {
+      $("error").replaceChildren(el("p", {class: "soft"}, t.rows < 1 ? "No row is expected." : "Keys are published without counts."));
+    }
+    $("later").textContent = last.later.length
+      ? `No quick estimate for ${last.later.join(", ")}: they follow from what is released, and hubbub estimate simulates them.` : "";
+  }
+
+  function fact(number, words) { return el("div", {}, el("dt", {}, number), el("dd", {}, words)); }
+
+  async function compare() {
+    const found = await ask("/api/compare", {epsilon: $("epsilon").value, delta: $("delta").value});
+    if (found.refused) return;
+    compared = found.rows;
+    const body = $("compare").tBodies[0], own = $("mechanism").value;
+    body.replaceChildren();
+    const names = Object.keys(form.mechanisms);
+    for (const row of compared) {
+      row.colour = COLOURS[names.indexOf(row.mechanism) % 6];
+      const button = el("button", {type: "button", class: "quiet"}, row.mechanism);
+      button.addEventListener("click", () => choose(row));
+      const swatch = el("i", {class: "swatch " + (row.mechanism === own ? "strong" : row.colour), "aria-hidden": "true"});
+      const how = Object.entries(row.settings || {}).map(([k, v]) => `${k} = ${v}`).join(", ");
+      const line = el("tr", {}, el("th", {scope: "row"}, swatch, button, el("span", {class: "soft"}, how)));
+      if (row.problem) line.append(el("td", {colspan: "4", class: "soft"}, row.problem));
+      else line.append(
+        el("td", {class: "n"}, short(row.rows)),
+        el("td", {class: "n"}, percent(row.searches)),
+        el("td", {class: "n"}, row.half === null ? "–" : row.half.toLocaleString("en") + " users"),
+        el("td", {class: "n"}, row.half_width === null ? "no counts" : "± " + (row.half_width < 10 ? row.half_width.toFixed(1) : short(row.half_width))));
+      body.append(line);
+    }
+    if (last) draw();
+  }
+
+  function choose(row) {
+    $("mechanism").value = row.mechanism;
+    fill();
+    for (const box of document.querySelectorAll("#tables input")) box.checked = box.value === "queries";
+    for (const [name, value] of Object.entries(row.settings)) {
+      const input = $("p-" + name);
+      if (input) { input.value = value; input.dispatchEvent(new Event("input")); }
+    }
+    changed();
+    $("mechanism").focus();
+  }
+
+  async function plan() {
+    const found = await ask("/api/plan", question());
+    if (found.refused) { show($("overcap"), found.refused); $("start").disabled = true; return; }
+    $("claim").textContent = found.claim;
+    const cap = found.cap ? `; the cap is ε = ${found.cap.epsilon}` : "; there is no cap";
+    $("spends").textContent = `Population ${found.population}: ε = ${found.before} spent in ${found.releases} release(s), ε = ${found.after} after this one${cap}.`;
+    meter(found);
+    show($("overcap"), found.refusal);
+    $("start").disabled = Boolean(found.refusal) || running;
+    $("command").textContent = found.command;
+    $("why").replaceChildren(...found.why.map((why) => {
+      const item = el("li", {}, el("strong", {}, why.step), ": " + why.sentence + ".");
+      if (why.lower.length) item.append(" ", el("span", {class: "soft"}, "Lower: " + why.lower.join("; ") + "."));
+      return item;
+    }));
+  }
+
+  function meter(found) {
+    const most = Math.max(found.cap ? found.cap.epsilon : 0, found.after_value || 0) || 1;
+    const bar = el("div", {class: "bar"});
+    const parts = [["c6", found.before_value || 0], ["c0", Math.max(0, (found.after_value || 0) - (found.before_value || 0))]];
+    parts.push(["rest", Math.max(0, most - (found.after_value || 0))]);
+    for (const [colour, size] of parts) { const piece = el("span", {class: colour}); piece.style.flexGrow = String(size / most); bar.append(piece); }
+    $("meter").replaceChildren(bar);
+    $("meter").setAttribute("aria-label", $("spends").textContent);
+  }
+
+  // ---------------------------------------------------------------- releasing
+
+  let running = false;
+  const WORDS = {reading: "reading the log", measuring: "bounding and counting", drawing: "drawing noise", writing: "writing", done: "done"};
+
+  function showJob(job) {
+    if (!job) return;
+    $("job").hidden = false;
+    running = job.state === "running";
+    $("start").disabled = running || !$("overcap").hidden;
+    const said = {running: "The release is running: " + WORDS[job.phase], done: "The release is done", failed: "The release failed", cancelled: "The release was cancelled"};
+    if ($("job-title").textContent !== said[job.state]) $("job-title").textContent = said[job.state];
+    const names = Object.keys(WORDS), at = names.indexOf(job.phase);
+    $("phases").replaceChildren(...names.map((name, i) => el("li", {class: i < at || job.state === "done" ? "past" : i === at ? job.state : ""}, WORDS[name])));
+    $("job-told").textContent = `${job.told} Ledger: ε = ${job.before} before, ε = ${job.now} now.`;
+    $("job-lines").textContent = job.lines.join("\n");
+    const error = job.state === "failed" ? job.lines.slice(job.lines.findIndex((line) => line.startsWith("hubbub:"))).join("\n") : "";
+    if (job.state !== "running") show($("job-error"), error);
+    $("cancel").hidden = !running;
+    $("job-open").hidden = !job.release;
+    if (job.release) $("job-open").href = base + "/releases/" + encodeURIComponent(job.release);
+  }
+
+  async function watch() {
+    const {job} = await ask("/api/job");
+    showJob(job);
+    if (job && job.state === "running") setTimeout(watch, 400);
+    else if (job) {
+      if (job.release && job.release === $("name").value) $("name").value = following(job.release);
+      plan();
+    }
+  }
+
+  function following(name) {
+    const end = name.match(/^(.*?)(\d+)$/);
+    return end ? end[1] + (Number(end[2]) + 1) : name + "-2";
+  }
+
+  $("release").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    show($("job-error"), "");
+    const found = await ask("/api/start", {...question(), agreed: $("agreed").checked});
+    if (found.refused) { show($("overcap"), found.refused); return; }
+    $("agreed").checked = false;
+    showJob(found.job);
+    watch();
+  });
+  $("cancel").addEventListener("click", async () => {
+    const found = await ask("/api/cancel", {});
+    if (found.refused) show($("job-error"), found.refused); else showJob(found.job);
+  });
+  $("copy").addEventListener("click", async () => {
+    try { await navigator.clipboard.writeText($("command").textContent); $("copied").textContent = "Copied."; }
+    catch { getSelection().selectAllChildren($("command")); $("copied").textContent = "Selected: copy it with the keyboard."; }
+  });
+
+  $("controls").addEventListener("submit", (event) => event.preventDefault());
+  $("epsilon-slider").addEventListener("input", () => { $("epsilon").value = String(+(10 ** $("epsilon-slider").value).toPrecision(2)); changed(); });
+  $("delta-slider").addEventListener("input", () => { $("delta").value = "1e" + $("delta-slider").value; changed(); });
+  $("controls").addEventListener("input", (event) => {
+    if (event.target.type === "range") return;
+    if (event.target.id === "mechanism") fill();
+    slide();
+    changed();
+  });
+  $("name").addEventListener("input", later(300, plan));
+  addEventListener("resize", later(100, () => last && draw()));
+  estimate().then(() => { plan(); compare(); });
+  watch();
+}
+
+// ------------------------------------------------------------------ browsing
+
+function browsing() {
+  const main = document.querySelector("main[data-release]");
+  if (!main) return;
+  const address = "/api/releases/" + encodeURIComponent(main.dataset.release);
+  let round = 0;
+
+  async function search() {
+    const mine = ++round;
+    const found = await ask(address + "/search?q=" + encodeURIComponent($("q").value));
+    if (mine !== round) return;
+    if (found.refused) { $("hits").textContent = found.refused; return; }
+    const shown = found.rows.length < found.found ? `, the first ${found.rows.length} shown` : "";
+    $("hits").textContent = `${found.found.toLocaleString("en")} released ${found.found === 1 ? "query" : "queries"}${shown}.`;
+    $("results").replaceChildren(...found.rows.map((row) =>
+      el("li", {}, asking(row.query), found.counted ? el("span", {class: "soft"}, `about ${row.users.toLocaleString("en")} users`) : "")));
+  }
+
+  function asking(query) {
+    const button = document.createElement("button");
+    button.type = "button"; button.className = "quiet"; button.textContent = query;
+    button.addEventListener("click", () => around(query));
+    return button;
+  }
+
+  async function around(query) {
+    const found = await ask(address + "/around?q=" + encodeURIComponent(query));
+    if (found.refused) { $("hits").textContent = found.refused; return; }
+    $("around").hidden = false;
+    $("h-around").textContent = "Around “" + query + "”";
+    const none = () => el("li", {class: "soft"}, "nothing released");
+    const put = (id, items) => $(id).replaceChildren(...(items.length ? items : [none()]));
+    put("suggested", found.suggested.map((text) => el("li", {}, asking(text))));
+    put("next", found.next.map((row) => el("li", {}, asking(row.text), " ", el("span", {class: "soft"}, `about ${row.users} users`))));
+    put("alike", found.alike.map((row) => el("li", {}, asking(row.text), " ", el("span", {class: "soft"}, `likeness ${row.likeness.toFixed(2)}`))));
+    put("urls", found.urls.map((row) => el("li", {class: "url"}, row.text, " ", el("span", {class: "soft"}, `about ${row.users} users`))));
+    $("h-around").focus();
+  }
+
+  function el(tag, attributes, ...children) {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.append(...children);
+    return made;
+  }
+
+  $("search").addEventListener("submit", (event) => { event.preventDefault(); search(); });
+  $("q").addEventListener("input", later(120, search));
+  search();
+}
+
+reading();
+choosing();
+browsing();
