@@ -57,7 +57,11 @@ def lines(rows: Sequence[Row], width: int, *, details: bool = False) -> Iterator
 def summary(rows: Sequence[Row]) -> str:
     """How many of each verdict."""
     many = Counter(row.verdict for row in rows)
-    return f"{len(rows)} rows: " + ", ".join(f"{many[verdict]} {verdict}" for verdict in VERDICTS) + "."
+    return (
+        f"{len(rows)} row{'s' * (len(rows) != 1)}: "
+        + ", ".join(f"{many[verdict]} {verdict}" for verdict in VERDICTS)
+        + "."
+    )
 
 
 def _wrapped(text: str, indent: str, width: int, later: str | None = None) -> list[str]:
