@@ -80,13 +80,13 @@ def test_no_row_cuts_off_a_solution(seed: int, one: bool) -> None:
             assert rows is None or np.asarray(rows @ ways.T).max(initial=0.0) <= 1 + TOLERANCE
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("goal", ["size", "diverse"])
 def test_facets_lower_the_bound_and_stay_above_what_is_found(
     seed: int, goal: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hubbub.mechanisms.optimal.upper.BRANCHED", 0)  # rows alone, no branch and bound
-    problem = made_up(seed, 80, 160)
+    problem = made_up(seed, 40, 90)
     limit: Limit = LN2
     usable = problem.usable(limit)
     matrix = problem.matrix[:, usable]
@@ -94,7 +94,7 @@ def test_facets_lower_the_bound_and_stay_above_what_is_found(
     first = linear.relax(matrix, np.full(matrix.shape[0], limit.bound), top.astype(float), 5)
 
     def bound() -> int:
-        with Upper(matrix, limit.bound, top, first, time.monotonic() + 20) as upper:
+        with Upper(matrix, limit.bound, top, first, time.monotonic() + 10) as upper:
             pass
         return upper.value
 
@@ -102,7 +102,7 @@ def test_facets_lower_the_bound_and_stay_above_what_is_found(
     monkeypatch.setattr(Facets, "violated", lambda *_: None)
     assert with_facets <= bound() <= first.bound
     search = Search(matrix, limit.bound, np.zeros(usable.size, np.int64), top)
-    found = search.run(time.monotonic() + 2, lambda n: n >= with_facets, lambda _: None)
+    found = search.run(time.monotonic() + 0.5, lambda n: n >= with_facets, lambda _: None)
     assert 0 < found.sum() <= with_facets
 
 

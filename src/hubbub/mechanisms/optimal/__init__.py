@@ -4,7 +4,8 @@ A log in, a log out. Algorithm 1 computes how many rows of each (query, url) pai
 constraint a user, and then draws a user for every row.
 
     problem     the constraints, from the engine's counts          size, diverse, frequent   the three goals
-    linear, upper, strengthen   relaxation and proven bound        rounding, search          whole numbers of rows
+    linear, upper               relaxation and proven bound        rounding, search          whole numbers of rows
+    strengthen, facets          rows that only fractions violate
     spe         the paper's heuristic                              frontier                  the paper's future work
     sample      users for the rows                                 certificate               what a solution is worth
     histograms, strict          the variant that is private end to end

@@ -19,7 +19,7 @@ from hubbub.mechanisms.optimal.problem import Floats
 
 INTERIOR = 100_000
 """Entries of a matrix up to which the interior point is used."""
-ROUND = 100
+ROUND = 50
 ENOUGH = 2e-3
 """A relative gap at which first-order steps stop."""
 ULPS = 1e-9
@@ -40,14 +40,20 @@ class Relaxed:
         return float(self.x.sum())
 
 
-def relax(matrix: sparse.csc_array, upper: Floats, top: Floats, seconds: float) -> Relaxed:
-    """Solve the relaxation as well as time allows; the bound holds whenever it ends."""
+def relax(
+    matrix: sparse.csc_array, upper: Floats, top: Floats, seconds: float, near: tuple[Floats, Floats] | None = None
+) -> Relaxed:
+    """Solve the relaxation as well as time allows; the bound holds whenever it ends.
+
+    `near` is an x and prices from which first-order steps start.
+    """
     if matrix.nnz <= INTERIOR:
         ones = np.ones(matrix.shape[1])
         found = solve(matrix, upper, ones, top=top, seconds=seconds, solver="ipm", run_crossover="off")
         if found.x is not None and found.duals is not None:
             return _certified(matrix, upper, top, found.x, np.abs(found.duals))
-    return _steps(matrix, upper, top, seconds)
+    start = (np.zeros(matrix.shape[1]), np.full(matrix.shape[0], 0.5)) if near is None else near
+    return _steps(matrix, upper, top, seconds, *start)
 
 
 def upper_bound(matrix: sparse.csc_array, upper: Floats, top: Floats, prices: Floats) -> float:
@@ -77,31 +83,33 @@ def _certified(matrix: sparse.csc_array, upper: Floats, top: Floats, x: Floats, 
     return Relaxed(feasible(matrix, upper, top, x), prices, bound)
 
 
-def _steps(matrix: sparse.csc_array, upper: Floats, top: Floats, seconds: float) -> Relaxed:
+def _steps(matrix: sparse.csc_array, upper: Floats, top: Floats, seconds: float, x: Floats, y: Floats) -> Relaxed:
     """Primal-dual steps, averaged and restarted; the best bound and the best x are kept."""
     until = time.monotonic() + seconds
     by_row, transposed = matrix.tocsr(), matrix.T.tocsr()
     rows, columns = matrix.shape
     tau = 1.0 / np.maximum(np.asarray(abs(matrix).sum(axis=0)).ravel(), 1e-12)
     sigma = 1.0 / np.maximum(np.asarray(abs(by_row).sum(axis=1)).ravel(), 1e-12)
-    x, y = np.zeros(columns), np.full(rows, 0.5)
     best = _certified(matrix, upper, top, x, y)
     value = best.value
-    length = ROUND
+    length = 2 * ROUND
     while time.monotonic() < until and best.bound - value > ENOUGH * best.bound:
         sum_x, sum_y = np.zeros(columns), np.zeros(rows)
-        for _ in range(length):
+        for done in range(1, length + 1):
             new = np.clip(x + tau * (1.0 - transposed @ y), 0.0, top)
             y = np.maximum(0.0, y + sigma * (by_row @ (2 * new - x) - upper))
             x = new
             sum_x += x
             sum_y += y
-        for one, two in ((x, y), (sum_x / length, sum_y / length)):
+            if done % ROUND == 0 and time.monotonic() > until:
+                break
+        average = sum_x / done, sum_y / done
+        for one, two in ((x, y), average):
             seen = _certified(matrix, upper, top, one, two)
             if seen.bound < best.bound:
                 best = Relaxed(best.x, seen.prices, seen.bound)
             if seen.value > value:
                 best, value = Relaxed(seen.x, best.prices, best.bound), seen.value
-        x, y = sum_x / length, sum_y / length  # restart from the average
+        x, y = average  # restart from it
         length = min(2 * length, 3200)
     return best

@@ -3,6 +3,8 @@
 whole numbers   Σ f(a_j/B) x_j <= 1 for each user, f a dual feasible function (Lueker 1983; Fekete and Schepers
                 2001): at k = 1, pairs that need more than half of B cannot come out together
 cliques         pairs no two of which can come out together, each two because of another user: Σ x_j <= 1
+
+What else one user's constraint gives is in `facets`.
 """
 
 from __future__ import annotations

@@ -21,6 +21,8 @@ from hubbub.mechanisms.optimal.strengthen import Conflicts, whole_rows
 
 WORTH = 2e-4
 """A round of new rows that lowers the bound by less than this, relatively, is the last."""
+CHEAP = 0.01
+"""While a round gains more than this, cliques are enough; facets cost a small problem a user."""
 TIGHT = 0.97
 """New rows that the relaxation fills less than this, at no price, are dropped again."""
 BRANCHED = 200_000
@@ -33,7 +35,7 @@ class Upper:
 
     def __init__(self, matrix: sparse.csc_array, bound: float, top: Integers, first: Relaxed, until: float) -> None:
         self.matrix, self.bound, self.top, self.until = matrix, bound, top, until
-        self.value = whole(first.bound)
+        self.value, self.first = whole(first.bound), first
         self._start: Integers | None = None
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -71,22 +73,27 @@ class Upper:
             return
         always, top = whole_rows(self.matrix, self.bound), self.top.astype(np.float64)
         problem = self.matrix, self.bound, self.top
-        makers = Conflicts(*problem), Facets(*problem, self.until)
+        conflicts, facets = Conflicts(*problem), Facets(*problem, self.until)
         rows, cuts = always, sparse.csr_array((0, self.top.size))
+        more = np.zeros(always.shape[0] - self.matrix.shape[0])
+        near = self.first.x, np.concatenate([self.first.prices * self.bound, more])
         before = math.inf
         while self._left() > 0:
-            found = relax(rows, np.ones(rows.shape[0]), top, self._left())
+            found = relax(rows, np.ones(rows.shape[0]), top, self._left(), near)
             self.lower(found.bound)
-            if found.bound > before * (1 - WORTH) or self._left() <= 0:
+            gain, before = 1 - found.bound / before, found.bound
+            if gain < WORTH or self._left() <= 0:
                 break
-            before = found.bound
+            makers = (conflicts,) if gain > CHEAP else (conflicts, facets)
             new = [made for maker in makers if (made := maker.violated(found.x)) is not None]
             if not new:
                 break
-            filled, prices = np.asarray(cuts @ found.x), found.prices[always.shape[0] :]
+            filled, known, prices = np.asarray(cuts @ found.x), *np.split(found.prices, [always.shape[0]])
             tight = np.flatnonzero((filled > TIGHT) | (prices > 1 - TIGHT))
             cuts = sparse.vstack([cuts[tight], *new], format="csr")
             rows = sparse.vstack([always, cuts], format="csc")
+            more = np.zeros(cuts.shape[0] - tight.size)
+            near = found.x, np.concatenate([known, prices[tight], more])
         if self.matrix.nnz <= BRANCHED and self._left() > 0:
             self._branch(rows, top)
 
