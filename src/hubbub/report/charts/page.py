@@ -45,11 +45,11 @@ def figure(chart: Chart, id: str) -> Markup:
         '<script type="application/json" class="spec">{spec}</script>\n{table}</figure>\n'
     )
     return template.format(
-        id=id, title=chart.title, alt=chart.alt, spec=as_json(chart.drawing()), table=table(chart.rows)
+        id=id, title=chart.title, alt=chart.alt, spec=as_json(chart.drawing()), table=table(chart.rows, chart.title)
     )
 
 
-def table(rows: Sequence[Mapping[str, object]]) -> Markup:
+def table(rows: Sequence[Mapping[str, object]], title: str) -> Markup:
     """The numbers behind a chart, folded away."""
     if not rows:
         return Markup("")
@@ -62,9 +62,9 @@ def table(rows: Sequence[Mapping[str, object]]) -> Markup:
     more = f"the first {MOST_ROWS} of {len(rows)}" if len(rows) > MOST_ROWS else ""
     return Markup(
         "<details><summary>The numbers{}</summary>\n"
-        '<div class="scroll" tabindex="0" role="region" aria-label="the numbers of this chart">'
+        '<div class="scroll" tabindex="0" role="region" aria-label="the numbers of: {}">'
         "<table><thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody></table></div></details>\n"
-    ).format(more and f", {more}", head, Markup("").join(lines))
+    ).format(more and f", {more}", title, head, Markup("").join(lines))
 
 
 def _cell(value: object) -> str:
