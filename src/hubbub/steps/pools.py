@@ -145,7 +145,7 @@ class EnginePools(Holdings):
         return checked(sums[live])
 
     def summed(self, live: str | None) -> str:
-        """The next round as SQL, (kid, w): over all keys, or over those of `live`, to which pools are then restricted."""
+        """The next round as SQL, (kid, w): over all keys, or those of `live`, to which pools are then restricted."""
         self._round += 1
         if live is None:
             return f"SELECT kid, w FROM {self.keys}"
