@@ -353,22 +353,33 @@ def _write_public(
 ) -> dict[str, int]:
     """Tables, pages and card; nothing here may depend on the log but through `tables`."""
     folder.mkdir()
-    written: dict[str, Written] = {}
-    for table in plan.mechanism.tables:
-        released = tables[table]
-        rows = (
-            released.rows
-            if isinstance(released, Rows)
-            else sort_rows(named_rows(log, plan.mechanism, table, counts[table], tables))
-        )
-        path = folder / f"{table}.parquet"
-        pq.write_table(as_lists(rows, plan.mechanism.offers[table]), path, compression="zstd")
-        written[path.name] = Written(sha256_of(path), rows.num_rows)
+    written = {
+        path.name: Written(sha256_of(path), rows)
+        for path, rows in write_tables(folder, log, plan.mechanism, counts, tables).items()
+    }
     facts = replace(plan.facts(booked, log.ingested.columns["user"]), files=written)
     for page in write_pages(folder, build_card(plan.mechanism, facts)):
         written[page.name] = Written(sha256_of(page))
     (folder / "card.json").write_text(build_card(plan.mechanism, facts).text(), encoding="utf-8")
     return {name.removesuffix(".parquet"): file.rows for name, file in written.items() if file.rows is not None}
+
+
+def write_tables(
+    folder: Path, log: SearchLog, mechanism: Mechanism, counts: dict[str, Counts], tables: Tables
+) -> dict[Path, int]:
+    """The released tables as Parquet, and how many rows each has."""
+    written = {}
+    for table in mechanism.tables:
+        released = tables[table]
+        rows = (
+            released.rows
+            if isinstance(released, Rows)
+            else sort_rows(named_rows(log, mechanism, table, counts[table], tables))
+        )
+        path = folder / f"{table}.parquet"
+        pq.write_table(as_lists(rows, mechanism.offers[table]), path, compression="zstd")
+        written[path] = rows.num_rows
+    return written
 
 
 def named_rows(log: SearchLog, mechanism: Mechanism, table: str, counts: Counts, tables: Tables) -> pa.Table:
