@@ -73,11 +73,12 @@ class Job:
         threading.Thread(target=self._wait, daemon=True).start()
 
     def _read(self, pipe: IO[str]) -> None:
-        for line in pipe:
-            self.lines.append(line.rstrip("\n"))
-            for begins, phase in SAID.items():
-                if line.startswith(begins):
-                    self.phase = phase
+        with pipe:
+            for line in pipe:
+                self.lines.append(line.rstrip("\n"))
+                for begins, phase in SAID.items():
+                    if line.startswith(begins):
+                        self.phase = phase
 
     def _wait(self) -> None:
         process = self._process

@@ -31,7 +31,7 @@ from hubbub.web.sketch import Ints, Sketch, Small
 
 TOLERANCE = 0.15
 """Expected rows are within this share of `hubbub estimate`, or within TOLERANCE_ROWS, on the logs of the tests."""
-TOLERANCE_ROWS = 10
+TOLERANCE_ROWS = 5
 PATHS, FOLLOWED = (4, 32), 60_000
 """How often each key is followed through the rounds: oftener where there are few."""
 IRRATIONAL = (math.sqrt(2), math.sqrt(3), math.sqrt(5), math.sqrt(7), math.sqrt(11))

@@ -45,7 +45,8 @@ class Views:
 
     def tune(self, request: Request, _: Answer) -> Response:
         """The log, what to ask of it, and what that would keep."""
-        return self._page("tune.html", form=as_json(self._form()), tolerance=quick.TOLERANCE)
+        facts = {"tolerance": quick.TOLERANCE, "tolerance_rows": quick.TOLERANCE_ROWS}
+        return self._page("tune.html", form=as_json(self._form()), **facts)
 
     def _form(self) -> Answer:
         """What can be asked, from the facts the mechanisms declare."""
