@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 from tests.unit.test_optimal import LN2, made_up
 
+from hubbub.errors import OurBug
 from hubbub.mechanisms.optimal import facets, linear
+from hubbub.mechanisms.optimal.certificate import certify
 from hubbub.mechanisms.optimal.facets import Facets, facet
+from hubbub.mechanisms.optimal.highs import solve
 from hubbub.mechanisms.optimal.pack import tops
 from hubbub.mechanisms.optimal.problem import TOLERANCE, Floats, Integers, Limit
 from hubbub.mechanisms.optimal.search import Search
@@ -127,3 +130,21 @@ def test_facets_stop_when_time_is_up() -> None:
     x = np.full(problem.shape[1], 0.5)
     assert Facets(problem.matrix, LN2.bound, top, FAR).violated(x) is not None
     assert Facets(problem.matrix, LN2.bound, top, 0.0).violated(x) is None
+
+
+def test_a_bound_of_a_solver_that_did_not_end_is_not_believed() -> None:
+    problem = made_up(2, 300, 900)
+    matrix = problem.matrix[:, problem.usable(LN2)]
+    model = matrix, np.full(matrix.shape[0], LN2.bound), np.ones(matrix.shape[1])
+    stopped = solve(*model, top=1.0, integer=True, start=np.zeros(matrix.shape[1]), seconds=0.01)
+    assert (stopped.status, stopped.bound) == ("Time limit reached", math.inf)
+    few = matrix[:, :12], *model[1:2], np.ones(12)
+    assert math.isfinite(solve(*few, top=1.0, integer=True).bound)
+
+
+def test_a_solution_above_its_bound_is_a_bug() -> None:
+    problem = made_up(3, 6, 5)
+    nothing = np.zeros(problem.shape[1], np.int64)
+    assert certify(problem, nothing, LN2, "size", 0, 0).gap == 0
+    with pytest.raises(OurBug, match="above the bound"):
+        certify(problem, nothing, LN2, "size", 2, 1)

@@ -53,5 +53,7 @@ def certify(
     broken = problem.broken(x, limit, every=True)
     if broken.size or (x < 0).any():
         raise OurBug(f"{goal}: the solution breaks the constraint of {broken.size} users")
+    if upper < objective - 1e-6:
+        raise OurBug(f"{goal}: the solution, {objective:.6g}, is above the bound that was proven, {upper:.6g}")
     checked = int(((problem.matrix @ x) > 0).sum())
     return Certificate(goal, objective, upper, int(x.sum()), int((x > 0).sum()), checked, note)

@@ -6,7 +6,6 @@ Nothing here is trusted: what comes back is repaired and checked by whoever aske
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +16,11 @@ from hubbub.mechanisms.optimal.problem import Floats
 
 @dataclass(frozen=True)
 class Solution:
-    """What the solver says; `duals` of a linear problem, `bound` of an integer one."""
+    """What the solver says; `duals` of a linear problem, `bound` of an integer one.
+
+    The bound is infinite unless the solver came to its end: what it reports when time is up has been seen below a
+    solution that exact arithmetic allows.
+    """
 
     x: Floats | None
     duals: Floats | None
@@ -41,7 +44,6 @@ def solve(
     start: Floats | None = None,
     seconds: float = math.inf,
     threads: int = 1,
-    on_bound: Callable[[float], None] | None = None,
     **options: str | float,
 ) -> Solution:
     """One run of the solver."""
@@ -73,12 +75,11 @@ def solve(
         given = highspy.HighsSolution()
         given.col_value = start.tolist()
         solver.setSolution(given)
-    if on_bound is not None:
-        solver.cbMipLogging += lambda event: on_bound(event.data_out.mip_dual_bound)
     solver.run()
     found, info = solver.getSolution(), solver.getInfo()
     x = np.array(found.col_value) if found.value_valid else None
     duals = np.array(found.row_dual) if found.dual_valid else None
     if x is not None and x.size != columns:
         x = None
-    return Solution(x, duals, info.mip_dual_bound, solver.modelStatusToString(solver.getModelStatus()))
+    status = solver.modelStatusToString(solver.getModelStatus())
+    return Solution(x, duals, info.mip_dual_bound if status == "Optimal" else math.inf, status)

@@ -60,7 +60,7 @@ def pack(problem: Problem, limit: Limit, goal: str, seconds: float, say: Say) ->
         found = search.run(until, upper.reached, _speaking(say, goal, upper), upper.lower)
     x[usable] = found
     x = give_back(problem, x, limit)
-    return Solved(x, certify(problem, x, limit, goal, int(x.sum()), max(upper.value, int(x.sum()))))
+    return Solved(x, certify(problem, x, limit, goal, int(x.sum()), upper.value))
 
 
 def _speaking(say: Say, goal: str, upper: Upper) -> Callable[[int], None]:

@@ -108,7 +108,6 @@ class Upper:
                 integer=True,
                 start=start,
                 seconds=self._left(),
-                on_bound=self.lower,
                 mip_heuristic_effort=0.0,
                 mip_rel_gap=0.0,
             ).bound
