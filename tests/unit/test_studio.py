@@ -364,6 +364,17 @@ def running(studio: Studio, own_ledger: Path) -> Job:
     return job
 
 
+def test_a_traceback_of_a_release_stays_in_the_terminal(client: Client, studio: Studio, own_ledger: Path) -> None:
+    job = Job([], studio.folder / "broken", "readers", own_ledger, 0.0)
+    said = f"hubbub: this is a bug of ours, please report it: ValueError: {CANARY}\\n  {CANARY}"
+    job.program = (sys.executable, "-c", f"import sys; print('{said}', file=sys.stderr); sys.exit(3)")
+    job.start()
+    studio.job = job
+    assert ended(studio, 30)["state"] == "failed"
+    answer = get(client, "/api/job").text
+    assert CANARY not in answer and "a bug of ours" in answer
+
+
 def test_cancel_before_anything_is_reserved_costs_nothing(client: Client, studio: Studio, own_ledger: Path) -> None:
     running(studio, own_ledger)
     post(client, "/api/cancel", {})

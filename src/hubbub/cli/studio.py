@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -96,7 +97,8 @@ def studio(
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))
         try:
-            server.run(sockets=[listening])
+            with suppress(KeyboardInterrupt):  # the way to end it
+                server.run(sockets=[listening])
         finally:
             if made.job is not None:
                 made.job.finish()

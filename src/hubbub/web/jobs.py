@@ -26,6 +26,7 @@ SAID = {
     "writing the release": "writing",
     "looking at what was kept": "writing",
 }
+BUG = "hubbub: this is a bug of ours, please report it"
 LATE = (
     "The budget of this release is reserved, and its noise is being drawn: that cannot be taken back. Cancelling now "
     "would spend the budget and leave nothing for it, so the release goes on."
@@ -74,7 +75,12 @@ class Job:
 
     def _read(self, pipe: IO[str]) -> None:
         with pipe:
+            quotes = False
             for line in pipe:
+                if quotes or line.startswith(BUG):  # a traceback may quote the log: it is for a terminal
+                    self.lines += [] if quotes else [f"{BUG}; run the command in a terminal to see more"]
+                    quotes = True
+                    continue
                 self.lines.append(line.rstrip("\n"))
                 for begins, phase in SAID.items():
                     if line.startswith(begins):

@@ -47,6 +47,8 @@ function choosing() {
 
   for (const name of Object.keys(form.mechanisms)) $("mechanism").append(el("option", {value: name}, name));
   $("delta").value = form.delta;
+  if (matchMedia("(max-width: 56rem)").matches)  // there the answers stand below: keep them near
+    for (const group of document.querySelectorAll("details.group")) group.open = false;
   fill();
 
   function field(parameter) {
@@ -92,14 +94,12 @@ function choosing() {
       box.checked = of.default_tables.includes(table);
       tables.append(el("label", {class: "check", for: "t-" + table}, box, " " + table));
     }
-    for (const [id, wanted] of [["bounds", isBound], ["shares", isShare]]) {
-      const set = $(id), rows = of.parameters.filter(wanted).map(field);
-      set.replaceChildren(set.firstElementChild, ...rows);
-      set.hidden = rows.length === 0;
+    const rest = (p) => !isBound(p) && !isShare(p);
+    for (const [id, wanted] of [["bounds", isBound], ["shares", isShare], ["others", rest]]) {
+      const rows = of.parameters.filter(wanted).map(field);
+      $(id).replaceChildren(...rows);
+      $(id).parentElement.hidden = rows.length === 0;
     }
-    const rest = of.parameters.filter((p) => !isBound(p) && !isShare(p));
-    $("others").replaceChildren(...rest.map(field));
-    $("more").hidden = rest.length === 0;
     sayEpsilon(); slide();
   }
 
