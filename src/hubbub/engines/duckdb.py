@@ -100,14 +100,19 @@ class DuckDB:
         self.view(name, f"SELECT rowid AS {id}, * FROM {name}_rows")
 
     def smallest(self, name: str, sql: str, columns: Sequence[str], by: str, limit: int) -> None:
-        """Keep, of every `uid`, the rows with the smallest values: a heap for each user, nothing is sorted."""
-        fields = ", ".join(f"{c} := {c}" for c in columns)
+        """Keep, of every `uid`, the rows with the smallest values: heaps of values find each user's last one."""
+        kept, placed = ", ".join(["uid", *columns]), f"(SELECT *, {by} AS place FROM ({sql}) AS rows) AS placed"
         self.save(
             name,
-            f"SELECT uid, {', '.join(f'kept.{c} AS {c}' for c in columns)} FROM (SELECT uid, "
-            f"unnest(min(struct_pack(place := {by}, {fields}), {limit})) AS kept "
-            f"FROM ({sql}) AS rows GROUP BY uid) AS heaps",
+            f"SELECT {kept}, place FROM {placed} JOIN (SELECT uid AS owner, list_max(min(place, {limit})) AS last "
+            f"FROM {placed} GROUP BY uid) AS heaps ON uid = owner WHERE place <= last",
         )
+        crowded = f"SELECT uid FROM {name} GROUP BY uid HAVING count(*) > {limit}"
+        if self.fetch(f"SELECT count(*) AS n FROM ({crowded}) AS crowded")["n"][0].as_py():  # equal last values
+            ordinal = f"row_number() OVER (PARTITION BY uid ORDER BY place, {', '.join(columns)}) AS ordinal"
+            self.save(name, f"SELECT {kept} FROM (SELECT *, {ordinal} FROM {name}) AS o WHERE ordinal <= {limit}")
+            return
+        self._run(f"ALTER TABLE {name} DROP COLUMN place")
 
     def shuffle(self, columns: str) -> str:
         """DuckDB's own hash."""
