@@ -12,6 +12,7 @@ import json
 import math
 import shutil
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -31,6 +32,7 @@ from hubbub.card.build import build_card, columns
 from hubbub.card.facts import LOOK, Booked, Facts, Written
 from hubbub.card.owner import Owner
 from hubbub.card.schema import STAMP, Card, sha256_of
+from hubbub.compose import loss_record
 from hubbub.errors import InputError, LedgerError, OurBug, ParameterError, Refused
 from hubbub.folder import permit, require_free, whole
 from hubbub.guarantee import ANYTHING, Guarantee, finite, number
@@ -175,7 +177,10 @@ def release(
     Further arguments are those of `Plan`: owner, population, dataset, users_public, max_rejects, seed, not_private.
     """
     with Ledger(None if ledger is None else Path(ledger)) as book:
-        return run_release(log, Plan(mechanism, Path(out).absolute(), **plan), book).release
+        result = run_release(log, Plan(mechanism, Path(out).absolute(), **plan), book)
+    if result.warning:
+        warnings.warn(result.warning, stacklevel=2)
+    return result.release
 
 
 def run_release(
@@ -187,6 +192,13 @@ def run_release(
     say: Callable[[str], None] = lambda _: None,
 ) -> Result:
     """One release, start to end. The budget is reserved before the first draw and never given back."""
+    try:
+        return _run(log, plan, ledger, noise, say)
+    finally:
+        log.repeatable, log.spread = True, False  # for whoever reads the log next
+
+
+def _run(log: SearchLog, plan: Plan, ledger: Ledger, noise: NoiseSource | None, say: Callable[[str], None]) -> Result:
     started = time.monotonic()
     mechanism, guarantee = plan.mechanism, plan.guarantee()
     plan.refuse_early()
@@ -217,7 +229,7 @@ def run_release(
     notes = mechanism.owner_notes(counts)
     with whole(plan.out) as folder:
         _write_owner_only(folder / "owner-only", log, plan)  # no noise in it: if the disk is full, nothing is spent
-        entry = reserved or _reserve(ledger, plan, loss, guarantee, None if log.run is None else log.run.token)
+        entry = _reserve(ledger, plan, loss, guarantee, None if log.run is None else log.run.token, reserved)
         booked = _booked(ledger, entry)
         ledger.looked(plan.population, plan.dataset, LOOK)  # owner-only/ shows exact facts, whatever happens from here
         if log.run is not None:
@@ -238,7 +250,10 @@ def run_release(
         log.run.finished()
     warning = _commit(ledger, entry)
     say("looking at what was kept, for the owner")
-    told = finish(plan.out, log, mechanism, counts, ledger, entry)  # fails as a warning: the release stands
+    try:
+        told = finish(plan.out, log, mechanism, counts, ledger, entry)  # fails as a warning: the release stands
+    except KeyboardInterrupt:
+        told = f"interrupted after the release was whole and its budget spent; see: hubbub report {plan.out}"
     return Result(
         Release(plan.out), guarantee, entry, rows, owner_only, "; ".join(filter(None, (warning, told))), notes
     )
@@ -318,18 +333,31 @@ def _secret(log: SearchLog, noise: NoiseSource) -> bytes:
     return secret
 
 
-def _reserve(ledger: Ledger, plan: Plan, loss: Loss, guarantee: Guarantee, token: str | None) -> Entry:
-    return ledger.reserve(
-        population=plan.population,
-        dataset=plan.dataset,
-        mechanism=plan.mechanism.name,
-        variant=plan.mechanism.variant,
-        loss=loss,
-        private=guarantee.private,
-        parameters={k: str(v) for k, v in plan.mechanism.settings.items()},
-        software=f"hubbub {hubbub.__version__}",
-        token=token,
-    )
+def _reserve(
+    ledger: Ledger, plan: Plan, loss: Loss, guarantee: Guarantee, token: str | None, reserved: Entry | None
+) -> Entry:
+    """Reserve, or go on with what an interrupted run reserved for this very release."""
+    mechanism = plan.mechanism
+    wanted: dict[str, Any] = {
+        "population": plan.population,
+        "dataset": plan.dataset,
+        "mechanism": mechanism.name,
+        "variant": mechanism.variant,
+        "private": guarantee.private,
+        "parameters": {k: str(v) for k, v in mechanism.settings.items()},
+        "software": f"hubbub {hubbub.__version__}",
+    }
+    if reserved is None:
+        return ledger.reserve(**wanted, loss=loss, token=token)
+    if any(getattr(reserved, name) != value for name, value in wanted.items()) or loss_record(
+        reserved.loss
+    ) != loss_record(loss):
+        raise Refused(
+            "The reservation of the interrupted run is not what this release costs.",
+            given=f"entry {reserved.id} of the ledger: {reserved.mechanism}, ε = {number(reserved.loss.epsilon)}",
+            next=f"remove the folder of that run in {plan.run.get('work', '--work')} and run again",
+        )
+    return reserved
 
 
 def _booked(ledger: Ledger, entry: Entry) -> Booked:

@@ -3,8 +3,9 @@
     DIR/hubbub-run-KEY/   NOT-PRIVATE.txt   run.json (token, secret, out)   tables/ (see engines/resumable.py)
                           log.parquet  rejects.parquet  ingested.json (written last: the log was read whole)
 
-KEY is a hash of all that determines the exact half of a run: the log's files by path, size and time, the parameters,
-the lists, the ledger, the version. What the secret chose for a pool is in the tables, so the secret is kept with them.
+KEY is a hash of all that determines the exact half of a run: the log's files by path, size, time and place, the
+parameters, the lists, the ledger, the versions. What the secret chose for a pool is in the tables, so the secret is
+kept with them.
 
 Whether noise was drawn is not for this folder to say but for the ledger: `token` names the reservation there. One that
 is only reserved is used again. One that is drawing is never drawn again: its run ended with noise that somebody may
@@ -13,21 +14,25 @@ have seen, so it stays spent, and going on would be a second draw on one budget.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hubbub
 from hubbub.engines.resumable import Resumable
 from hubbub.errors import OutputError, Refused
-from hubbub.folder import disk_errors, lock
+from hubbub.folder import disk_errors, lock, sweep
+from hubbub.log import WORK
 
 if TYPE_CHECKING:
     from hubbub.engines import Engine
@@ -45,12 +50,12 @@ remove this folder.
 """
 
 
-def identity(source: str | Path) -> list[tuple[str, int, int]]:
-    """The files of a log: path, size and time of the last change."""
+def identity(source: str | Path) -> list[tuple[str, int, int, int, int]]:
+    """The files of a log: path, size, times of the last change, place on the disk."""
     from hubbub.ingest.sources import resolve
 
     stats = {path.absolute(): path.stat() for path in resolve(source)}
-    return [(str(path), stat.st_size, stat.st_mtime_ns) for path, stat in stats.items()]
+    return [(str(path), s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_ino) for path, s in stats.items()]
 
 
 def determines(plan: Plan, source: str | Path, reading: Mapping[str, object], ledger: Path) -> dict[str, object]:
@@ -58,7 +63,7 @@ def determines(plan: Plan, source: str | Path, reading: Mapping[str, object], le
     mechanism = plan.mechanism
     lists = (mechanism.serp, mechanism.pool, mechanism.public_list, mechanism.previous)
     return {
-        "version": hubbub.__version__,
+        "version": [hubbub.__version__, *_engines()],
         "log": identity(source),
         "reading": dict(reading),
         "period": str(plan.owner.period),
@@ -67,6 +72,15 @@ def determines(plan: Plan, source: str | Path, reading: Mapping[str, object], le
         "lists": [None if known is None else known.sha256 for known in lists],
         "budget": [str(ledger), plan.population, plan.dataset, plan.seed, plan.not_private],
     }
+
+
+def _engines() -> list[str]:
+    """Versions of the engines: pools are chosen by their own hashes."""
+    found = []
+    for name in ("duckdb", "pyspark"):
+        with suppress(PackageNotFoundError):
+            found.append(f"{name} {version(name)}")
+    return found
 
 
 class Run:
@@ -82,15 +96,30 @@ class Run:
         self._drawn = self._finished = self._closed = False
         with disk_errors(parent, "--work"):
             self.path.mkdir(0o700, parents=True, exist_ok=True)
+            self._refuse_foreign()
             self._lock: int | None = self._hold()
             self.resumed = (self.path / "run.json").exists()
             if self.resumed:
                 self._resume()
-            self._clear(KEPT)
+            self._clear(KEPT if (self.path / "ingested.json").exists() else KEPT[:2])
+            sweep(self.path.parent, WORK)  # copies that killed runs without a folder of their own left here
             (self.path / "NOT-PRIVATE.txt").write_text(WARNING, encoding="utf-8")
 
+    stands: Path | None = None
+    """The release of an earlier run with the same parameters, if that came to its end."""
     entry: Entry | None
     """The reservation of the run that was interrupted, if it had one."""
+
+    def _refuse_foreign(self) -> None:
+        """What is already there under this name must be ours, and closed to others: a raw log goes into it."""
+        found = self.path.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+            raise OutputError(
+                "The folder of this run was not made by hubbub.",
+                given=self.path,
+                allowed="a folder of your own that nobody else may enter",
+                next="remove it, or name another --work",
+            )
 
     def _hold(self) -> int | None:
         try:
@@ -99,13 +128,20 @@ class Run:
             raise OutputError(
                 "This very release is running in another process.", given=self.path, next="let it finish"
             ) from None
-        except OSError:  # a file system without locks; the ledger lets only one of two runs draw
-            return None
+        except OSError as error:
+            if error.errno not in (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS):
+                raise
+            return None  # a file system without locks; the ledger lets only one of two runs draw
 
     def _resume(self) -> None:
-        state = json.loads((self.path / "run.json").read_text(encoding="utf-8"))
-        self.token, self.secret = state["token"], bytes.fromhex(state["secret"])
-        self._before = Path(state["out"])
+        try:
+            state = json.loads((self.path / "run.json").read_text(encoding="utf-8"))
+            self.token, self.secret = str(state["token"]), bytes.fromhex(state["secret"])
+            self._before = Path(state["out"])
+        except (ValueError, KeyError, TypeError):
+            raise OutputError(
+                "What an interrupted run left behind cannot be read.", given=self.path, next="remove this folder"
+            ) from None
 
     @property
     def others(self) -> list[Path]:
@@ -140,6 +176,7 @@ class Run:
     def _start_over(self) -> None:
         self._clear(("NOT-PRIVATE.txt", "log.parquet", "rejects.parquet", "ingested.json"))
         self.token, self.secret, self.resumed = secrets.token_hex(8), b"", False
+        self.stands = self._before
 
     # ------------------------------------------------------------------ checkpoints
 

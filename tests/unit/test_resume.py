@@ -165,6 +165,52 @@ def test_ids_in_any_order_that_are_not_kept_spoil_what_follows(tmp_path: Path, m
     assert read == [[], []]
 
 
+def test_a_numbering_that_was_lost_spoils_what_follows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cleaner of old files takes one checkpoint: the next run numbers anew and reads no ids of the old numbering."""
+    monkeypatch.setattr(resumable, "WORTH", 0)
+    read = []
+    for turn in range(3):
+        engine = Resumable(DuckDB(tmp_path), tmp_path / "tables", "key")
+        engine.number("ids", "SELECT 'a' AS k UNION ALL SELECT 'b' AS k", (), "kid")
+        engine.save("sums", "SELECT CAST(kid AS BIGINT) AS kid FROM ids")
+        read.append(engine.read)
+        engine.close()
+        if turn == 1:
+            [numbered] = [path for path in (tmp_path / "tables").iterdir() if len(path.stem) > 32]
+            numbered.unlink()
+    assert read == [[], ["ids", "sums"], []]
+
+
+def test_a_reservation_of_something_cheaper_is_not_used(log: Path, hubbub: Hubbub, tmp_path: Path) -> None:
+    kill(log, tmp_path, "hubbub.ledger.Ledger.reserve", "after", *CROWD[:5], "0.5", *CROWD[6:], "--tables", "queries")
+    [cheap] = (tmp_path / "work").iterdir()
+    token = json.loads((cheap / "run.json").read_text())["token"]
+    kill(log, tmp_path, "hubbub.ledger.Ledger.reserve", "before")
+    [dear] = [path for path in (tmp_path / "work").iterdir() if path != cheap]
+    state = json.loads((dear / "run.json").read_text())
+    (dear / "run.json").write_text(json.dumps(state | {"token": token}))
+    assert "is not what this release costs" in hubbub(*command(log, tmp_path), code=2).output
+    assert states(tmp_path) == ["reserved"] and not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_somebody_planted_gets_no_log(log: Path, hubbub: Hubbub, tmp_path: Path) -> None:
+    kill(log, tmp_path, "hubbub.ledger.Ledger.reserve", "before")
+    [ours] = (tmp_path / "work").iterdir()
+    elsewhere = tmp_path / "elsewhere"
+    ours.rename(elsewhere)
+    ours.symlink_to(elsewhere)
+    assert "was not made by hubbub" in hubbub(*command(log, tmp_path), code=2).output
+    ours.unlink()
+    ours.mkdir()
+    ours.chmod(0o777)
+    assert "was not made by hubbub" in hubbub(*command(log, tmp_path), code=2).output
+    assert list(ours.iterdir()) == []
+    ours.rmdir()
+    elsewhere.rename(ours)
+    (ours / "run.json").write_text("{")
+    assert "cannot be read" in hubbub(*command(log, tmp_path), code=2).output
+
+
 def test_a_type_that_parquet_changes_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resumable, "WORTH", 0)
     engine = Resumable(DuckDB(tmp_path), tmp_path / "tables", "key")
@@ -193,7 +239,8 @@ def test_a_release_that_stands_is_not_in_the_way_of_the_next(log: Path, hubbub: 
     kill(log, tmp_path, "pathlib.Path.rename", "after")
     assert (tmp_path / "out").exists() and states(tmp_path) == ["drawing"]
     second = [str(tmp_path / "next") if part == str(tmp_path / "out") else part for part in command(log, tmp_path)]
-    hubbub(*second)
+    said = hubbub(*second).output
+    assert "its budget is spent. This is a new release" in said and "no noise had been drawn" not in said
     assert states(tmp_path) == ["drawing", "committed"]
     assert list((tmp_path / "work").iterdir()) == []
 

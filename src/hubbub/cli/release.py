@@ -200,7 +200,10 @@ def _resumable(given: dict[str, Any], plan: Plan, ledger: Ledger, terminal: Term
     reading = {name: given[name] for name in ("format", "columns", "canonical_urls", "engine")}
     run = Run(Path(given["work"]), determines(plan, given["log"], reading, ledger.path), plan.out)
     try:
-        if run.find(ledger) is not None or run.ingested is not None:
+        found = run.find(ledger)
+        if run.stands is not None:
+            terminal.say(f"An earlier run made {run.stands}, and its budget is spent. This is a new release.")
+        elif found is not None or run.ingested is not None:
             held = "" if run.entry is None else f", on its reservation (entry {run.entry.id})"
             terminal.say(f"Going on with the run that was interrupted{held}: no noise had been drawn.")
         for path in run.others:

@@ -42,22 +42,31 @@ class Resumable:
             text = part if isinstance(part, bytes) else str(part).encode()
             self._digest.update(len(text).to_bytes(8, "big") + text)
 
-    def _kept(self, name: str, compute: Callable[[], None]) -> bool:
-        """Read a table if an earlier run kept it; else compute it, and keep it if that took long; whether it is."""
+    def _kept(self, name: str, compute: Callable[[], None], *, unordered: bool = False) -> None:
+        """Read a table if an earlier run kept it; else compute it, and keep it if that took long.
+
+        Ids in any order are those of one numbering: a random name of it goes with its file and into the digest, so that
+        a table which holds such ids is never read beside another numbering.
+        """
         if self._folder is None:
             compute()
-            return False
-        path = self._folder / f"{self._digest.hexdigest()[:32]}.parquet"
-        if path.exists():
+            return
+        stem = self._digest.hexdigest()[:32]
+        path = next(self._folder.glob(f"{stem}*.parquet"), None)
+        numbering = secrets.token_hex(8) if unordered else ""
+        if path is not None:
+            numbering = path.stem.removeprefix(stem)
             self.engine.scan(f"kept_{name}", path)
             self.engine.save(name, f"SELECT * FROM kept_{name}")
             self.read.append(name)
-            return True
-        started = time.monotonic()
-        compute()
-        return time.monotonic() - started >= WORTH and self._keep(name, path)
+        else:
+            started = time.monotonic()
+            compute()
+            if time.monotonic() - started >= WORTH:
+                self._keep(name, self._folder / f"{stem}{numbering}.parquet")
+        self._note(numbering)
 
-    def _keep(self, name: str, path: Path) -> bool:
+    def _keep(self, name: str, path: Path) -> None:
         path.parent.mkdir(0o700, exist_ok=True)
         draft = path.with_name(f"{path.stem}-{secrets.token_hex(4)}.draft")
         self.engine.write(name, draft)
@@ -65,9 +74,8 @@ class Resumable:
         same = [self.engine.fetch(f"SELECT * FROM {table} LIMIT 0").schema for table in (name, "kept_draft")]
         if same[0].types == same[1].types:  # a type that Parquet has not would change the numbers
             os.replace(draft, path)
-            return True
-        shutil.rmtree(draft) if draft.is_dir() else draft.unlink()
-        return False
+        else:
+            shutil.rmtree(draft) if draft.is_dir() else draft.unlink()
 
     # ------------------------------------------------------------------ the engine's own words
 
@@ -98,9 +106,7 @@ class Resumable:
     def number(self, name: str, sql: str, by: Sequence[str], id: str) -> None:
         """Like `save`, with ids."""
         self._note("number", name, sql, *by, id)
-        found = self._kept(name, lambda: self.engine.number(name, sql, by, id))
-        if not by and not found:  # in any order: what refers to these ids is of no use to a run that numbers again
-            self._note(secrets.token_bytes(16))
+        self._kept(name, lambda: self.engine.number(name, sql, by, id), unordered=not by)
 
     def smallest(self, name: str, sql: str, columns: Sequence[str], by: str, limit: int) -> None:
         """Like `save`, the rows with the smallest values of each user."""
