@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hubbub.card.schema import NOT_STATED, STAMP, Card
 from hubbub.export.base import Folder, Format
+from hubbub.report.page import plain
 
 WARNING = f"{STAMP}. Made for tests or experiments. Do not publish."
 
@@ -16,7 +17,7 @@ def readme(card: Card, form: Format, folder: Folder) -> str:
     stamp = [f"**{WARNING}**"] if card.mechanism.stamp else []
     own = "" if form.name == "huggingface" else " Its hashes are those of the release's own files, not of these."
     paragraphs = [
-        f"# {title}",
+        f"# {plain(title)}",
         *stamp,
         card.claim.sentence,
         f"Unit: {card.unit.means} ({card.unit.neighbouring}).",

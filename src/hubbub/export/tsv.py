@@ -18,7 +18,7 @@ WHAT = {
     "transitions": "queries and the query asked next",
     "sessions": "queries asked one after the other",
     "keywords": "words of queries",
-    "log": "a log of users who never were, in the columns of the AOL log",
+    "log": "a log, in the columns of the AOL log",
 }
 
 

@@ -132,7 +132,7 @@ def jinja() -> jinja2.Environment:
     )
     environment.filters |= {"number": lambda x: "none" if x is None else number(x), "factor": _factor}
     environment.filters |= {"noise": noise_of, "rule": rule_of, "cell": public.cell, "seen": public.seen}
-    environment.filters |= {"by_table": _by_table, "ticks": _ticks, "plain": _plain, "bibtex": _bibtex, "csp": _csp}
+    environment.filters |= {"by_table": _by_table, "ticks": _ticks, "plain": plain, "bibtex": _bibtex, "csp": _csp}
     environment.globals |= {"band": public.band, "HAZARDS": HAZARDS, "NOT_STATED": NOT_STATED}
     return environment
 
@@ -154,7 +154,7 @@ def _ticks(words: str) -> Markup:
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(words))))
 
 
-def _plain(words: str) -> str:
+def plain(words: str) -> str:
     """A text of the owner's in Markdown: no tag, no link, no heading of its own."""
     return re.sub(r"([\\`*_{}\[\]<>#|&!])", r"\\\1", " ".join(words.split()))
 
