@@ -1,11 +1,11 @@
 """optimal at the paper's size and beyond: how near to the proven bound, in which time and memory.
 
-    python bench/optimal.py [--size paper|busy|20k|200k] [--seconds S] [--goals size,diverse] [--seed 1]
+    python bench/optimal.py [--size paper|drawn|20k|200k] [--seconds S] [--goals size,diverse] [--seed 1]
 
 The log is made up by `hubbub.synth`. The paper draws 2,500 users, of whom 1,980 share 6,043 pairs; so many shared pairs
-need busier users than a made-up log has on average. `paper` draws 2,500 in proportion to their clicks, which keeps
-light users and very busy ones; `busy`, `20k` and `200k` leave out users with few clicks instead, which makes users more
-alike and the optimum harder to prove. B = ln 2 (δ = 1/2, ε above it). Prints a Markdown table.
+need busier users than a made-up log has on average. `drawn` draws 2,500 in proportion to their clicks, which keeps
+light users and very busy ones; `paper`, `20k` and `200k` leave out users with few clicks instead: users are then more
+alike, and the optimum is harder to prove. B = ln 2 (δ = 1/2, ε above it). Prints a Markdown table.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from hubbub.synth.run import synthesise
 
 LN2 = Limit(Fraction(7, 10), Fraction(1, 2))
 SIZES = {
-    "paper": (60_000, 1, 2_500, 45),
-    "busy": (60_000, 80, 2_050, 45),
+    "paper": (60_000, 80, 2_050, 45),
+    "drawn": (60_000, 1, 2_500, 45),
     "20k": (300_000, 40, 21_000, 120),
     "200k": (657_426, 8, 210_000, 600),
 }
@@ -43,7 +43,7 @@ BY_CLICKS = "-ln((('0x' || substr(md5(uid), 1, 8))::BIGINT + 1) / 4294967297.0) 
 def instance(size: str, seed: int) -> Problem:
     """The shared pairs of some users of a made-up log."""
     users, least, drawn, _ = SIZES[size]
-    order = BY_CLICKS if size == "paper" else ANY
+    order = BY_CLICKS if size == "drawn" else ANY
     with tempfile.TemporaryDirectory(prefix="hubbub-bench-") as folder:
         path = Path(folder) / "log.parquet"
         synthesise(users, path, seed=seed)

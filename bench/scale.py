@@ -88,8 +88,8 @@ def worker(name: str, log: Path, out: Path, memory: str) -> None:
         noise = SecureNoise()
         counts = mechanism.measure(held, noise.secret("bounding"))
         write_tables(work, held, mechanism, counts, mechanism.perturb(counts, noise))
-    print("DONE", flush=True)
     (work / f"{tables[0]}.parquet").rename(out)
+    print("DONE", flush=True)
 
 
 def pool_of(log: Path) -> Path:
