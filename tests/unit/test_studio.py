@@ -171,6 +171,7 @@ def test_every_answer_is_for_this_page_alone(client: Client) -> None:
         assert "unsafe" not in headers["content-security-policy"]
     assert get(client, "/", **{"sec-fetch-site": "none"}).status_code == 200
     assert get(client, "/static/../app.py").status_code == 404
+    assert get(client, "/releases/").status_code == 200
 
 
 # ------------------------------------------------------------------ what is never answered
@@ -383,6 +384,15 @@ def test_cancel_before_anything_is_reserved_costs_nothing(client: Client, studio
     assert "nothing to cancel" in post(client, "/api/cancel", {})["refused"]
 
 
+def test_a_real_release_can_be_cancelled_and_leaves_nothing(client: Client, studio: Studio, own_ledger: Path) -> None:
+    post(client, "/api/start", QUESTION | {"agreed": True})
+    assert "refused" not in post(client, "/api/cancel", {})
+    assert ended(studio, 30)["state"] == "cancelled"
+    assert list(studio.folder.iterdir()) == []
+    with Ledger(own_ledger) as book:
+        assert book.entries() == []
+
+
 def test_after_the_reservation_cancel_explains_why_not(client: Client, studio: Studio, own_ledger: Path) -> None:
     job = running(studio, own_ledger)
     with Ledger(own_ledger) as book:
@@ -430,6 +440,15 @@ def test_a_release_can_be_searched_and_walked(client: Client, studio: Studio, tm
     assert "refused" in get(client, "/api/releases/made/around?q=nobody").json()
     page = get(client, "/releases/made/page")
     assert page.headers["content-security-policy"].startswith("sandbox; ") and "made-up library" in page.text
+
+
+def test_releases_of_one_name_are_both_there(studio: Studio, tmp_path: Path) -> None:
+    for parent in ("a", "b"):
+        publish(tmp_path / parent / "spring" / "public", {"queries": [(parent, 9, 1.0)]})
+        studio.add(tmp_path / parent / "spring")
+        studio.add(tmp_path / parent / "spring")
+    assert list(studio.releases) == ["spring", "spring (2)"]
+    assert studio.release("spring (2)").path == (tmp_path / "b" / "spring").resolve()
 
 
 def test_paths_of_the_command_line(tmp_path: Path, log_path: Path) -> None:

@@ -68,7 +68,7 @@ class Guard:
             refusal = PlainTextResponse("This address is not yours: open the one that hubbub studio printed.\n", 403)
             await refusal(scope, receive, guarded)
             return
-        inside = dict(scope) | {"path": "/" + rest.removesuffix("/").removesuffix("/"), "root_path": ""}
+        inside = dict(scope) | {"path": "/" + rest.rstrip("/"), "root_path": ""}
         inside["raw_path"] = inside["path"].encode()
         await self.app(inside, receive, guarded)
 

@@ -168,7 +168,7 @@ class Studio:
             "phase": job.phase,
             "lines": job.lines[-40:],
             "told": job.told(),
-            "release": job.out.name if job.out.name in self.releases else None,
+            "release": next((name for name, path in self.releases.items() if path == job.out.resolve()), None),
             "before": number(job.epsilon_before),
             "now": number(after),
         }
@@ -177,7 +177,12 @@ class Studio:
 
     def add(self, path: Path) -> None:
         """A release that may be shown, by its folder's name."""
-        self.releases.setdefault(path.resolve().name, path.resolve())
+        path = path.resolve()
+        name, n = path.name, 1
+        while self.releases.get(name, path) != path:
+            n += 1
+            name = f"{path.name} ({n})"
+        self.releases[name] = path
 
     def release(self, name: str) -> Release:
         """One of those; the page names it, and no more than that."""

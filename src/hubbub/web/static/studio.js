@@ -104,7 +104,8 @@ function choosing() {
   }
 
   // A parameter that no wanted table depends on stays out: the command refuses it.
-  const NEEDS = {D_c: ["clicks"], D_t: ["transitions", "sessions"], D_s: ["sessions"], d: ["queries"], d_c: ["clicks"],
+  const QUERIES = ["queries", "transitions", "sessions", "keywords"];
+  const NEEDS = {D: QUERIES, queries_weight: QUERIES, D_c: ["clicks"], D_t: ["transitions", "sessions"], D_s: ["sessions"], d: ["queries"], d_c: ["clicks"],
     clicks_weight: ["clicks"], transitions_weight: ["transitions", "sessions"], sessions_weight: ["sessions"],
     keywords_weight: ["keywords"], histogram_weight: ["log"], F: ["transitions", "sessions"], F_list: []};
 
