@@ -22,6 +22,7 @@ from hubbub.errors import ParameterError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+COORDINATION = "spark.hadoop.outputCommitCoordination.enabled"
 START = {
     "spark.app.name": "hubbub",
     "spark.log.level": "ERROR",
@@ -29,9 +30,9 @@ START = {
     "spark.ui.showConsoleProgress": "false",
     "spark.eventLog.enabled": "false",
     "spark.speculation": "false",
+    COORDINATION: "true",
     "spark.sql.catalogImplementation": "in-memory",
 }
-COORDINATION = "spark.hadoop.outputCommitCoordination.enabled"
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B", re.IGNORECASE)
 LEAST = 512_000_000  # bytes without which Spark does not start
 PATIENCE = 60.0  # seconds in which a cluster must have given us a worker
