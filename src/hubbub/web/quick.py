@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -17,11 +18,11 @@ from scipy.special import ndtr, ndtri
 
 from hubbub.account import Step
 from hubbub.card.build import half_width
-from hubbub.estimate.curve import Curve, Floats, by_keys, points
+from hubbub.estimate.curve import Floats, by_keys, points
 from hubbub.estimate.laplace import Law, Passing, _error
 from hubbub.estimate.result import Error, TableEstimate, volume_of
 from hubbub.mechanisms import Crowd, Korolova, Mechanism, Zealous
-from hubbub.mechanisms.crowd.calibrate import Stage
+from hubbub.mechanisms.crowd.calibrate import Stage, closed
 from hubbub.mechanisms.crowd.combine import FEWEST, combine
 from hubbub.mechanisms.crowd.recount import Recounted, length2, scales
 from hubbub.mechanisms.gaussian import GaussianThreshold
@@ -169,22 +170,22 @@ def _selected(sketch: Sketch, found: Followed, stage: Stage | None = None) -> Ta
 
 
 def _crowd(mechanism: Crowd, sketches: Mapping[str, Sketch]) -> dict[str, TableEstimate]:
-    """Queries, then clicks on those that were released; later tables have no quick answer."""
+    """Queries, then clicks and transitions of those that were released; later tables have no quick answer."""
     tables: dict[str, TableEstimate] = {}
-    queries: Curve | None = None
     for stage in mechanism.stages:
-        if stage.name not in sketches or stage.selection is None:
+        sketch, plan = sketches.get(stage.name), stage.selection
+        if sketch is None or plan is None:
             continue
-        sketch, start = sketches[stage.name], None
-        if queries is not None and sketch.parent is not None:
-            start = np.interp(sketch.parent, queries.users, queries.chance)
-        found = follow(sketch, stage.selection, start)
-        table = _selected(sketch, found, stage)
-        if stage.name == "queries":
-            queries = table.curve
-        if stage.name in mechanism.tables:
-            tables[stage.name] = table
-    return tables
+        start, queries = None, tables.get("queries")
+        if sketch.parents and queries is not None:
+            curve = queries.curve
+            start = np.prod([np.interp(users, curve.users, curve.chance) for users in sketch.parents], axis=0)
+        if not plan.thresholds and queries is not None:  # over all pairs of released queries
+            pairs = round(max(2.0, queries.rows)) * round(max(1.0, queries.rows - 1))
+            plan = closed(plan, pairs, Fraction(mechanism.settings["F"]))
+        table = _selected(sketch, follow(sketch, plan, start), replace(stage, selection=plan))
+        tables[stage.name] = replace(table, utility={"level": plan.users(-1)})
+    return {name: tables[name] for name in mechanism.tables if name in tables}
 
 
 def _counted(sketch: Sketch, found: Followed, stage: Stage) -> tuple[Error | None, float | None]:

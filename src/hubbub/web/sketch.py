@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hubbub.steps.keys import CLICKS, QUERIES, Keys
+from hubbub.steps.keys import CLICKS, QUERIES, TRANSITIONS, Keys
 from hubbub.tasks.graph import shuffled
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ class Sketch:
     stands: Floats
     """… and how many keys it stands for."""
     bin: Ints
-    parent: Ints | None
-    """For a click: how many users hold its query."""
+    parents: tuple[Ints, ...]
+    """For a click, how many users hold its query; for a transition, both its queries."""
     start: Ints
     grown: Floats
     """Of each key: its users for every holder looked at."""
@@ -84,8 +84,8 @@ class Sketch:
         return 1 - float((np.minimum(degree, limit) * people).sum()) / max(self.whole, 1)
 
 
-def sketch(log: SearchLog, kind: Keys, among: str | None = None) -> Sketch:
-    """Look at a log once. `among` names the numbered keys that these hang on: the queries of clicks."""
+def sketch(log: SearchLog, kind: Keys, parents: tuple[str, ...] = ()) -> Sketch:
+    """Look at a log once. `parents` are the columns that hold queries, whose sketch was made before."""
     engine, columns = log.engine, kind.list()
     name, held, placed = f"sketched_{kind.name}", f"sketch_held_{kind.name}", f"sketch_placed_{kind.name}"
     kind.ready(log)
@@ -111,15 +111,14 @@ def sketch(log: SearchLog, kind: Keys, among: str | None = None) -> Sketch:
     rows = engine.fetch(f"SELECT kid, users, events, bin FROM {name} ORDER BY kid")
     users, events, bin = (rows.column(c).to_numpy().astype(np.int64) for c in ("users", "events", "bin"))
     taken, stands = _taken(bin)
-    parent = None
-    if among is not None:
-        first = kind.columns[0]
-        found = engine.fetch(
-            f"SELECT k.kid AS kid, p.users AS users FROM {name} AS k JOIN {among} AS p ON k.{first} = p.{first} "
-            "ORDER BY k.kid"
-        )
-        parent = found.column("users").to_numpy().astype(np.int64)[taken]
     engine.register("sketch_taken", pa.table({"kid": taken, "at": np.arange(taken.size)}))
+    hold = [
+        engine.fetch(
+            f"SELECT p.users AS users FROM {name} AS k JOIN sketch_taken AS t ON k.kid = t.kid "
+            f"JOIN sketched_queries AS p ON k.{column} = p.query ORDER BY t.at"
+        )
+        for column in parents
+    ]
     engine.number("sketch_users", f"SELECT uid, count(*) AS degree FROM {held} GROUP BY uid", ("uid",), "person")
     edges = engine.fetch(
         f"SELECT t.at AS at, u.person AS person, p.place AS place FROM {placed} AS p JOIN sketch_taken AS t "
@@ -137,7 +136,7 @@ def sketch(log: SearchLog, kind: Keys, among: str | None = None) -> Sketch:
         events=events[taken],
         stands=stands,
         bin=bin[taken],
-        parent=parent,
+        parents=tuple(rows.column("users").to_numpy().astype(np.int64) for rows in hold),
         start=start,
         grown=users[taken] / np.diff(np.append(start, at.size)),
         holder=alike.ravel()[holder].astype(np.int32),
@@ -154,10 +153,13 @@ def sketch(log: SearchLog, kind: Keys, among: str | None = None) -> Sketch:
 
 
 def sketches(log: SearchLog) -> dict[str, Sketch]:
-    """Queries, and clicks where there are any."""
+    """Queries, and clicks and transitions where there are any."""
     found = {"queries": sketch(log, QUERIES)}
-    if log.engine.fetch("SELECT count(url) AS n FROM log").column("n")[0].as_py():
-        found["clicks"] = sketch(log, CLICKS, "sketched_queries")
+    there = log.engine.fetch('SELECT count(url) AS clicks, count("time") AS times FROM log').to_pylist()[0]
+    if there["clicks"]:
+        found["clicks"] = sketch(log, CLICKS, ("query",))
+    if there["times"]:
+        found["transitions"] = sketch(log, TRANSITIONS, ("query", "next_query"))
     return found
 
 

@@ -99,7 +99,8 @@ class Views:
         found = quick.estimate(mechanism, sketches)
         return {
             "tables": {name: table_record(table) for name, table in found.items()},
-            "thresholds": mechanism.thresholds(),
+            "thresholds": {t: -int(-e.utility["level"] // 1) for t, e in found.items() if "level" in e.utility}
+            | mechanism.thresholds(),
             "later": [t for t in mechanism.tables if t not in found],
             "warnings": self._warnings(mechanism, found),
             "milliseconds": round(1000 * (time.perf_counter() - started)),
