@@ -111,7 +111,7 @@ def test_statements_by_table() -> None:
 
 
 def test_texts_of_the_owner() -> None:
-    assert page._plain("a <b>_c_</b>\n# d [e](f) | g") == r"a \<b\>\_c\_\</b\> \# d \[e\](f) \| g"
+    assert page.plain("a <b>_c_</b>\n# d [e](f) | g") == r"a \<b\>\_c\_\</b\> \# d \[e\](f) \| g"
     assert page._bibtex("50% {of} \\all & more_") == r"50\% of all \& more\_"
     assert str(page._ticks("see `unit` <b>")) == "see <code>unit</code> &lt;b&gt;"
 
