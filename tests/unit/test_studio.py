@@ -354,7 +354,13 @@ def test_it_keeps_working_when_a_release_fails(client: Client, studio: Studio, l
     assert "exists already" in post(client, "/api/start", QUESTION | {"agreed": True})["refused"]
     shown = get(client, "/releases/first").text
     assert "Adding or removing everything one user did" in shown
-    assert post(client, "/api/plan", QUESTION | {"name": "second"})["before"] == "4"
+    second = post(client, "/api/plan", QUESTION | {"name": "second"})
+    assert second["before"] == "4" and studio.ledger is not None
+    foreseen = second["after_value"]
+    post(client, "/api/start", QUESTION | {"agreed": True, "name": "second"})
+    assert ended(studio)["state"] == "done"
+    with Ledger(studio.ledger) as book:
+        assert book.spent("readers").epsilon == pytest.approx(foreseen)
 
 
 def running(studio: Studio, own_ledger: Path) -> Job:

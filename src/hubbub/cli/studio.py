@@ -48,7 +48,7 @@ NOT_ASKED = ("paths", "port", "no_browser", "folder", "config", "json", "quiet",
 def studio(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(help="A log to tune and release; releases, or folders of them, to browse.", metavar="[PATH]..."),
+        typer.Argument(help="A log to tune and release; releases, or folders of them, to browse.", metavar="PATH"),
     ] = None,
     port: Annotated[int, typer.Option(help="The port on 127.0.0.1; 0 takes a free one.", min=0, max=65535)] = 0,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,

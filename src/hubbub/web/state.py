@@ -117,7 +117,7 @@ class Studio:
         refusal = ""
         with Ledger(self.ledger) as book:
             before, cap = book.spent(self.population), book.cap_of(self.population)
-            after = _with(book, self.population, plan)
+            after, after_delta = _with(book, self.population, plan)
             try:
                 book.would_allow(self.population, plan.mechanism.loss(), guarantee.private)
                 plan.refuse_early()
@@ -131,6 +131,7 @@ class Studio:
             "before_value": finite(before.epsilon),
             "after_value": finite(after),
             "delta": number(before.delta),
+            "after_delta": number(after_delta),
             "releases": before.releases,
             "cap": None if cap is None else {"epsilon": cap.epsilon, "delta": cap.delta},
             "refusal": refusal,
@@ -191,13 +192,12 @@ class Studio:
         return Release(self.releases[name])
 
 
-def _with(book: Ledger, population: str, plan: Plan) -> float:
-    """What would be spent after this release, composed as the ledger composes."""
+def _with(book: Ledger, population: str, plan: Plan) -> tuple[float, float]:
+    """(ε, δ) after this release, composed as the ledger composes."""
     from hubbub.compose import basic_sums, compose
 
     entries = book.entries(population)
-    if not all(e.private for e in entries):
-        return float("inf")
-    losses = [*(e.loss for e in entries), plan.mechanism.loss()]
+    losses = [*(e.loss for e in entries if e.private), plan.mechanism.loss()]
     cap = book.cap_of(population)
-    return compose(losses, cap.delta if cap else min(basic_sums(losses)[1], 1.0))
+    delta = cap.delta if cap else min(basic_sums(losses)[1], 1.0)
+    return compose(losses, delta) if all(e.private for e in entries) else float("inf"), delta

@@ -145,7 +145,6 @@ class Views:
                     "mechanism": name,
                     "settings": {k: v for k, v in asked.settings if k not in ("epsilon", "delta")},
                     "threshold": mechanism.thresholds().get("queries"),
-                    "counts": table.half_width is not None,
                 }
                 | table_record(table)
             )

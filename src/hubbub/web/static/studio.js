@@ -209,7 +209,7 @@ function choosing() {
         el("td", {class: "n"}, short(row.rows)),
         el("td", {class: "n"}, percent(row.searches)),
         el("td", {class: "n"}, row.half === null ? "–" : row.half.toLocaleString("en") + " users"),
-        el("td", {class: "n"}, row.half_width === null ? "no counts" : "± " + (row.half_width < 10 ? row.half_width.toFixed(1) : short(row.half_width))));
+        el("td", {class: "n"}, row.error ? "± " + (row.error.rms < 10 ? row.error.rms.toFixed(1) : short(row.error.rms)) : "no counts"));
       body.append(line);
     }
     if (last) draw();
@@ -232,7 +232,7 @@ function choosing() {
     if (found.refused) { show($("overcap"), found.refused); $("start").disabled = true; return; }
     $("claim").textContent = found.claim;
     const cap = found.cap ? `; the cap is ε = ${found.cap.epsilon}` : "; there is no cap";
-    $("spends").textContent = `Population ${found.population}: ε = ${found.before} spent in ${found.releases} release(s), ε = ${found.after} after this one${cap}.`;
+    $("spends").textContent = `Population ${found.population}: ε = ${found.before} at δ = ${found.delta} spent in ${found.releases} release(s), ε = ${found.after} at δ = ${found.after_delta} after this one${cap}.`;
     meter(found);
     show($("overcap"), found.refusal);
     $("start").disabled = Boolean(found.refusal) || running;
