@@ -176,7 +176,8 @@ def test_one_message_and_nothing_else(
     for never in ("Traceback", "bug of ours", "Exception"):
         assert never not in result.output
     assert {path.name for path in tmp_path.iterdir()} <= {"ledger.sqlite", "work"}
-    assert not list(tmp_path.glob("work/*")), "no copy of the raw log is left"
+    kept = list(tmp_path.glob("work/*"))
+    assert not kept or str(kept[0]) in result.stderr.replace("\n", ""), "a copy to go on with is named"
     with Ledger(own_ledger) as book:
         assert book.entries() == []
 

@@ -142,8 +142,8 @@ class DuckDB:
 
     def drop(self, name: str) -> None:
         """Forget a saved table, with the rows behind it if it is numbered."""
-        found = self.connection.execute("SELECT view_name FROM duckdb_views() WHERE view_name = ?", [name]).fetchone()
-        self._run(f"DROP {'VIEW' if found else 'TABLE'} IF EXISTS {name}")
+        is_view = self.fetch(f"SELECT view_name FROM duckdb_views() WHERE view_name = '{name}'").num_rows
+        self._run(f"DROP {'VIEW' if is_view else 'TABLE'} IF EXISTS {name}")
         self._run(f"DROP TABLE IF EXISTS {name}_rows")
 
     def close(self) -> None:
