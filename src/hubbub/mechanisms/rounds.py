@@ -146,17 +146,14 @@ def select(pools: Pools, plan: Selection, noise: NoiseSource, step: str, known: 
     if isinstance(pools, EnginePools) and pools.log.spread:
         found = Selected(*spread.rounds(pools, plan, noise, step, known))
         return found if known is None else _with_absent(found, pools.size, known, noise, step)
-    live = np.arange(pools.size)
-    accumulators = np.zeros(pools.size, np.int64)
-    passed_in = np.full(pools.size, -1, np.int64)
+    live, gathered = np.arange(pools.size), np.zeros(pools.size, np.int64)
+    passed = []
     for r in range(len(plan.multiples)):
         level = partial(_level, plan, known, live, r)
-        now, passes, stays = one_round(plan, r, pools.weights(live), accumulators[live], level, noise, step)
-        accumulators[live] = now
-        passed_in[live[passes]] = r
-        live = live[stays]
-    ids = np.flatnonzero(passed_in >= 0)
-    found = Selected(ids, accumulators[ids], passed_in[ids])
+        now, passes, stays = one_round(plan, r, pools.weights(live), gathered, level, noise, step)
+        passed.append((live[passes], now[passes], np.full(np.count_nonzero(passes), r)))
+        live, gathered = live[stays], now[stays]
+    found = Selected(*spread.by_id(passed))
     return found if known is None else _with_absent(found, pools.size, known, noise, step)
 
 

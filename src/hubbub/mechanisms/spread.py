@@ -9,7 +9,7 @@ on to the next round, is written once and read back (`Engine.map_batches`); only
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -139,6 +139,11 @@ def rounds(
             "SELECT a.kid AS kid, coalesce(s.w, 0) AS w, a.accumulator AS accumulator, a.known AS known "
             f"FROM {alive} AS a LEFT JOIN ({{}}) AS s ON a.kid = s.kid"
         )
-    ids, accumulators, when = (np.concatenate(column) for column in zip(*found, strict=True))
+    return by_id(found)
+
+
+def by_id(passed: Sequence[tuple[Integers, Integers, Integers]]) -> tuple[Integers, Integers, Integers]:
+    """What passed in each round (ids, accumulators, rounds) as one, in the order of the ids."""
+    ids, accumulators, rounds = (np.concatenate(column) for column in zip(*passed, strict=True))
     order = np.argsort(ids)
-    return ids[order], accumulators[order], when[order]
+    return ids[order], accumulators[order], rounds[order]

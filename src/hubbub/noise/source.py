@@ -8,6 +8,7 @@ equal array gets equal noise on every engine. Both use the same exact samplers.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import Protocol
 
@@ -19,6 +20,7 @@ from hubbub.noise import gaussian, laplace
 from hubbub.noise.absent import Exits, exits
 from hubbub.noise.binomial import binomial
 from hubbub.noise.bits import Bits, SeededBits, SystemBits, words
+from hubbub.noise.cells import Cells
 from hubbub.noise.parameters import rational, whole
 from hubbub.noise.subset import choose
 from hubbub.noise.uniform import below_each
@@ -29,6 +31,8 @@ Tail = Callable[[int, int], tuple[int, int]]
 """(at_least, precision) -> bounds of 2^precision P(Z >= at_least), at_least >= 1."""
 
 SECRET_BYTES = 16
+TWO_THREADS = 1 << 19
+"""Draws from which a second thread is worth its start."""
 
 
 class NoiseSource(Protocol):
@@ -94,11 +98,14 @@ class _Sampled:
     def _bits(self, step: str) -> Bits:
         raise NotImplementedError
 
+    def _draw(self, law: Cells, step: str, size: int) -> Integers:
+        return law.draw(self._bits(step), size)
+
     def laplace(self, step: str, scale: Fraction, size: int) -> Integers:
-        return laplace.discrete_laplace(rational("scale", scale)).draw(self._bits(step), whole("size", size))
+        return self._draw(laplace.discrete_laplace(rational("scale", scale)), step, whole("size", size))
 
     def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
-        return gaussian.discrete_gaussian(rational("variance", variance)).draw(self._bits(step), whole("size", size))
+        return self._draw(gaussian.discrete_gaussian(rational("variance", variance)), step, whole("size", size))
 
     def binomial_tail(self, step: str, scale: Fraction, at_least: int, trials: int) -> int:
         scale = rational("scale", scale)
@@ -157,6 +164,14 @@ class SecureNoise(_Sampled):
 
     def _bits(self, step: str) -> Bits:
         return SystemBits()
+
+    def _draw(self, law: Cells, step: str, size: int) -> Integers:
+        """Independent draws are independent in two threads, too."""
+        if size < TWO_THREADS:
+            return super()._draw(law, step, size)
+        with ThreadPoolExecutor(2) as threads:
+            halves = threads.map(lambda half: law.draw(self._bits(step), half), (size // 2, size - size // 2))
+            return np.concatenate(list(halves))
 
 
 class SeededNoise(_Sampled):

@@ -111,6 +111,9 @@ def names(log: SearchLog, counts: Counts | Pairs, keys: Keys, ids: Integers) -> 
 
 
 def _by_id(rows: pa.Table, column: str) -> Integers:
-    values = np.empty(rows.num_rows, np.int64)
-    values[rows.column("kid").to_numpy()] = rows.column(column).to_numpy()
+    kid, found = rows.column("kid").to_numpy(), rows.column(column).to_numpy()
+    if np.array_equal(kid, np.arange(kid.size)):
+        return np.asarray(found, np.int64)
+    values = np.empty(kid.size, np.int64)
+    values[kid] = found
     return values
