@@ -22,7 +22,7 @@ import duckdb
 
 from tree import Cost, measure
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 EPSILON, DELTA, KEYS = "1", "1e-6", "20"
 BUDGET: dict[str, object] = {"epsilon": EPSILON, "delta": DELTA}
 
@@ -116,8 +116,8 @@ def one(name: str, log: Path, rivals: Path, memory: str, limit: float) -> dict[s
                 return asdict(Cost(why="not installed"))
             command = [str(python), str(HERE / "rivals" / f"{script}.py"), str(log), str(out), EPSILON, DELTA, KEYS]
         else:
-            command = [sys.executable, __file__, "--worker", name, "--memory", memory, str(log), str(out)]
-        found: dict[str, object] = asdict(measure(command, limit))
+            command = [sys.executable, str(HERE / "scale.py"), "--worker", name, "--memory", memory, str(log), str(out)]
+        found: dict[str, object] = asdict(measure(command, limit, Path(folder)))
         if out.exists():
             found |= quality(out, log)
     return found
@@ -180,25 +180,47 @@ def table(cells: dict[str, dict[str, dict[str, object]]]) -> str:
     return "\n".join(lines)
 
 
+DRAWN = (FLOOR, "korolova", "crowd", "crowd, queries, clicks, transitions", *RIVALS)
+
+
 def plot(cells: dict[str, dict[str, dict[str, object]]], out: Path) -> None:
-    """CPU seconds against rows, both logarithmic."""
+    """CPU seconds against rows, both logarithmic; each line is named at its end."""
     import vl_convert
 
     values = [
-        {"rows": int(rows), "CPU seconds": cell["cpu"], "run": name}
-        for rows, runs in cells.items()
-        for name, cell in runs.items()
-        if not cell["why"]
+        {
+            "rows": int(rows),
+            "CPU seconds": runs[name]["cpu"],
+            "run": name,
+            "whose": "a rival" if name in RIVALS else "the bare engine" if name in FLOORS else "hubbub",
+        }
+        for rows, runs in sorted(cells.items(), key=lambda c: int(c[0]))
+        for name in DRAWN
+        if name in runs and not runs[name]["why"]
     ]
+    last = {str(value["run"]): value for value in values}
+    x = {"field": "rows", "type": "quantitative", "axis": {"format": "~s", "values": [int(r) for r in cells]}}
+    y = {"field": "CPU seconds", "type": "quantitative", "scale": {"type": "log"}}
+    color = {"field": "whose", "type": "nominal", "sort": None, "title": None, "legend": {"orient": "top"}}
+    shape = {"field": "whose", "type": "nominal", "sort": None, "legend": None}
+    apart = {"expr": "datum.run === 'korolova' ? 9 : datum.run === 'PyDP over Polars' ? -7 : 0"}
     encoding = {
-        "x": {"field": "rows", "type": "quantitative", "scale": {"type": "log"}, "axis": {"format": "~s"}},
-        "y": {"field": "CPU seconds", "type": "quantitative", "scale": {"type": "log"}},
-        "color": {"field": "run", "type": "nominal", "scale": {"scheme": "tableau20"}, "sort": None},
-        "shape": {"field": "run", "type": "nominal", "sort": None},
+        "x": x | {"scale": {"type": "log", "domain": [8e5, 4e8]}},
+        "y": y,
+        "color": color | {"scale": {"range": ["#000000", "#0072B2", "#D55E00"]}},
+        "detail": {"field": "run"},
     }
-    mark = {"type": "line", "point": {"size": 60}}
-    spec = {"width": 560, "height": 380, "data": {"values": values}, "mark": mark, "encoding": encoding}
-    out.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
+    layer: list[dict[str, object]] = [
+        {"mark": "line", "encoding": encoding},
+        {"mark": {"type": "point", "filled": True, "size": 60}, "encoding": encoding | {"shape": shape}},
+        {
+            "data": {"values": list(last.values())},
+            "mark": {"type": "text", "align": "left", "dx": 9, "dy": apart, "fontSize": 12},
+            "encoding": encoding | {"text": {"field": "run"}},
+        },
+    ]
+    spec = {"width": 640, "height": 400, "background": "white", "data": {"values": values}, "layer": layer}
+    out.write_bytes(vl_convert.vegalite_to_png(spec, scale=1.5))
 
 
 def main() -> None:
@@ -218,6 +240,7 @@ def main() -> None:
     if options.worker:
         worker(options.worker, options.places[0], options.places[1], options.memory)
         return
+    options.data = options.data.resolve()
     options.data.mkdir(parents=True, exist_ok=True)
     if options.install:
         install(options.data / "rivals")

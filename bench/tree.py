@@ -54,11 +54,11 @@ def used(pids: Sequence[int]) -> tuple[float, float]:
     return cpu, memory
 
 
-def measure(command: Sequence[str], limit: float) -> Cost:
-    """Run a command that says READY and DONE; it is stopped, with all it started, after `limit` seconds."""
+def measure(command: Sequence[str], limit: float, folder: Path) -> Cost:
+    """Run a command that says READY and DONE in a folder; it is stopped, with all it started, after `limit` seconds."""
     cost, marks, ended = Cost(), {}, threading.Event()
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=folder
     )
 
     def listen() -> None:
