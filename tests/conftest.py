@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from hubbub.cli import app
+from hubbub.work import PREFIX
 
 HEADER = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL"
 
@@ -25,6 +26,12 @@ def aol_lines(users: int = 300) -> list[str]:
             lines.append(f"{u}\tmaps\t{day} 10:00:00\t2\thttp://www.maps.example")
         lines.append(f"{u}\trare query {u}\t{day} 11:00:00\t\t")
     return lines
+
+
+def left_in(work: Path) -> set[str]:
+    """What an interrupted run leaves in a folder that `--work` named, for the next one to go on with."""
+    assert all(path.name.startswith(PREFIX) and path.stat().st_mode & 0o077 == 0 for path in work.glob("*"))
+    return {path.name for path in work.glob("*/*")}
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -6,9 +6,10 @@ import gzip
 from pathlib import Path
 
 import pytest
-from tests.conftest import HEADER, RELEASE, Hubbub, aol_lines
+from tests.conftest import HEADER, RELEASE, Hubbub, aol_lines, left_in
 
 from hubbub.ledger import Ledger
+from hubbub.work import KEPT
 
 LINES = "\n".join(aol_lines(20)) + "\n"
 FILES: dict[str, str | bytes] = {
@@ -177,7 +178,11 @@ def test_one_message_and_nothing_else(
         assert never not in result.output
     assert {path.name for path in tmp_path.iterdir()} <= {"ledger.sqlite", "work"}
     kept = list(tmp_path.glob("work/*"))
-    assert not kept or str(kept[0]) in result.stderr.replace("\n", ""), "a copy to go on with is named"
+    read = "keeps what was read of the raw log: run again to go on, or remove it" in " ".join(result.stderr.split())
+    assert bool(kept) == read and left_in(tmp_path / "work") <= set(KEPT), (
+        "a copy to go on with is named"
+    )
+    assert len(kept) <= 1 and all(str(path) in result.stderr.replace("\n", "") for path in kept)
     with Ledger(own_ledger) as book:
         assert book.entries() == []
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import HEADER, RELEASE, Hubbub
+from tests.conftest import HEADER, RELEASE, Hubbub, left_in
 
 from hubbub.card import check
 from hubbub.ledger import Entry, Ledger
 from hubbub.report.page import write_pages
-from hubbub.work import KEPT, PREFIX
+from hubbub.work import KEPT
 
 
 def states(ledger: Path) -> list[str]:
@@ -84,12 +84,6 @@ def test_a_folder_taken_at_the_last_moment(
 
 
 # ------------------------------------------------------------------ folders that are closed
-
-
-def left_in(work: Path) -> set[str]:
-    """What an interrupted run leaves in a folder that `--work` named, for the next one to go on with."""
-    assert all(path.name.startswith(PREFIX) and path.stat().st_mode & 0o077 == 0 for path in work.glob("*"))
-    return {path.name for path in work.glob("*/*")}
 
 
 @pytest.fixture
