@@ -179,9 +179,7 @@ def test_one_message_and_nothing_else(
     assert {path.name for path in tmp_path.iterdir()} <= {"ledger.sqlite", "work"}
     kept = list(tmp_path.glob("work/*"))
     read = "keeps what was read of the raw log: run again to go on, or remove it" in " ".join(result.stderr.split())
-    assert bool(kept) == read and left_in(tmp_path / "work") <= set(KEPT), (
-        "a copy to go on with is named"
-    )
+    assert bool(kept) == read and left_in(tmp_path / "work") <= set(KEPT), "a copy to go on with is named"
     assert len(kept) <= 1 and all(str(path) in result.stderr.replace("\n", "") for path in kept)
     with Ledger(own_ledger) as book:
         assert book.entries() == []
