@@ -106,7 +106,9 @@ def keep_frequent(problem: Problem, limit: Limit, size: int, support: Fraction, 
     note = f"{short} of the {size} rows asked for could not be placed" if short else ""
     objective = 1 - distance(problem, x, size, support) / 2
     top_value = 1 - (worth - bound) / size / 2
-    return Solved(x, certify(problem, x, limit, "frequent", objective, max(top_value, objective), note))
+    if short:  # the bound is about `size` rows; fewer may come nearer
+        top_value = max(top_value, objective)
+    return Solved(x, certify(problem, x, limit, "frequent", objective, top_value, note))
 
 
 def distance(problem: Problem, x: Integers, size: int, support: Fraction) -> float:
