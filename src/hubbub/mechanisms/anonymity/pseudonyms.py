@@ -32,17 +32,12 @@ class Pseudonyms(Anonymity, register=True):
 
     def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
         """All rows."""
-        return {"log": whole_log(log)}
+        return {"log": log.engine.fetch('SELECT uid, "time", query, "rank", url FROM log')}
 
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         """Fresh numbers for users."""
         rows: pa.Table = counts["log"]
         return {"log": as_log(renumbered(rows, noise), {name: rows.column(name) for name in REST})}
-
-
-def whole_log(log: SearchLog) -> pa.Table:
-    """Every row, as it is."""
-    return log.engine.fetch('SELECT uid, "time", query, "rank", url FROM log')
 
 
 def renumbered(rows: pa.Table, noise: NoiseSource) -> Integers:
