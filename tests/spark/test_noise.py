@@ -18,8 +18,9 @@ from hubbub.engines import Engine
 from hubbub.engines.duckdb import DuckDB
 from hubbub.engines.spark import Spark
 from hubbub.engines.spark.errors import quietly
-from hubbub.errors import OurBug
+from hubbub.errors import OurBug, ParameterError
 from hubbub.noise import SecureNoise, SeededBits, SeededNoise, SystemBits
+from tests.spark.conftest import Shared
 
 SCHEMA = pa.schema([("id", pa.int64()), ("noisy", pa.int64())])
 ROWS = "SELECT id FROM range(0, 2000, 1, 2)"  # two partitions of a thousand rows
@@ -102,6 +103,40 @@ def test_a_lost_cache_changes_no_noise(engine: Spark, draw: Any) -> None:
     engine.session.catalog.clearCache()
     engine.session.catalog.refreshTable("noisy")
     assert engine.fetch(ALL).equals(first)
+
+
+def test_no_draw_reads_a_shuffle_that_a_dying_worker_takes_along(engine: Spark, draw: Any) -> None:
+    """Rows that move are written first: the job that draws is one stage, which Spark never starts beside itself."""
+    context = engine.session.sparkContext
+    for name, sql, jobs in (("still", ROWS, 1), ("noisy", "SELECT id % 500 AS id FROM range(2000) GROUP BY 1", 2)):
+        context.setJobGroup(name, name)
+        engine.map_batches(name, sql, draw, SCHEMA)
+        status = context.statusTracker()
+        stages = [len(status.getJobInfo(job).stageIds) for job in sorted(status.getJobIdsForGroup(name))]
+        assert stages[-1] == 1 and len(stages) >= jobs, stages
+    assert engine.fetch("SELECT count(DISTINCT id) AS n FROM noisy").to_pylist() == [{"n": 500}]
+    assert len(list(engine.folder.iterdir())) == 2, "what was written on the way is gone"
+
+
+@pytest.mark.parametrize(
+    ("setting", "given", "said"),
+    [
+        ("spark.speculation", "true", "faster of two draws"),
+        ("spark.hadoop.outputCommitCoordination.enabled", "false", "noise would be drawn twice"),
+    ],
+)
+def test_a_session_that_may_choose_between_draws_is_refused(
+    shared: Shared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str, given: str, said: str
+) -> None:
+    shared.engine(tmp_path).close()
+    assert shared.owner is not None
+    session = shared.owner.session
+    conf = session.sparkContext.getConf().set(setting, given)
+    monkeypatch.setattr(type(session.sparkContext), "getConf", lambda _: conf)
+    with pytest.raises(ParameterError, match=said) as refused:
+        Spark(tmp_path, session=session)
+    assert refused.value.given == f"{setting} = {given}" and refused.value.allowed and refused.value.next
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_overflow_is_an_error_and_never_a_count(engine: Spark) -> None:

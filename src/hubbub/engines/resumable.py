@@ -43,7 +43,7 @@ class Resumable:
             self._digest.update(len(text).to_bytes(8, "big") + text)
 
     def _kept(self, name: str, compute: Callable[[], None], *, unordered: bool = False) -> None:
-        """Read a table if an earlier run kept it; else compute it, and keep it if that took long.
+        """Read a table if an earlier run kept it whole; else compute it, and keep it if that took long.
 
         Ids in any order are those of one numbering: a random name of it goes with its file and into the digest, so that
         a table which holds such ids is never read beside another numbering.
@@ -52,30 +52,39 @@ class Resumable:
             compute()
             return
         stem = self._digest.hexdigest()[:32]
-        path = next(self._folder.glob(f"{stem}*.parquet"), None)
-        numbering = secrets.token_hex(8) if unordered else ""
-        if path is not None:
-            numbering = path.stem.removeprefix(stem)
-            self.engine.scan(f"kept_{name}", path)
-            self.engine.save(name, f"SELECT * FROM kept_{name}")
-            self.read.append(name)
+        path = next(self._folder.glob(f"{stem}-*.parquet"), None)
+        if path is not None and self._read(name, path):
+            numbering = path.stem.split("-")[2]
         else:
-            started = time.monotonic()
+            numbering, started = secrets.token_hex(8) if unordered else "", time.monotonic()
             compute()
             if time.monotonic() - started >= WORTH:
-                self._keep(name, self._folder / f"{stem}{numbering}.parquet")
+                self._keep(name, self._folder, stem, numbering)
         self._note(numbering)
 
-    def _keep(self, name: str, path: Path) -> None:
-        path.parent.mkdir(0o700, exist_ok=True)
-        draft = path.with_name(f"{path.stem}-{secrets.token_hex(4)}.draft")
+    def _rows(self, table: str) -> int:
+        return int(self.engine.fetch(f"SELECT count(*) AS n FROM {table}")["n"][0].as_py())
+
+    def _read(self, name: str, path: Path) -> bool:
+        """Read what was kept; a folder may have lost some of its files, and is then as good as lost."""
+        self.engine.scan("kept", path)
+        if self._rows("kept") != int(path.stem.split("-")[1]):
+            _remove(path)
+            return False
+        self.engine.save(name, "SELECT * FROM kept")
+        self.read.append(name)
+        return True
+
+    def _keep(self, name: str, folder: Path, stem: str, numbering: str) -> None:
+        folder.mkdir(0o700, exist_ok=True)
+        draft = folder.with_name(f"{stem}-{secrets.token_hex(4)}.draft")  # a half-written one goes with the next run
         self.engine.write(name, draft)
-        self.engine.scan("kept_draft", draft)
-        same = [self.engine.fetch(f"SELECT * FROM {table} LIMIT 0").schema for table in (name, "kept_draft")]
+        self.engine.scan("kept", draft)
+        same = [self.engine.fetch(f"SELECT * FROM {table} LIMIT 0").schema for table in (name, "kept")]
         if same[0].types == same[1].types:  # a type that Parquet has not would change the numbers
-            os.replace(draft, path)
+            os.replace(draft, folder / f"{stem}-{self._rows(name)}-{numbering}.parquet")
         else:
-            shutil.rmtree(draft) if draft.is_dir() else draft.unlink()
+            _remove(draft)
 
     # ------------------------------------------------------------------ the engine's own words
 
@@ -138,3 +147,7 @@ class Resumable:
     def close(self) -> None:
         """Give back memory and temporary files."""
         self.engine.close()
+
+
+def _remove(kept: Path) -> None:
+    shutil.rmtree(kept) if kept.is_dir() else kept.unlink()

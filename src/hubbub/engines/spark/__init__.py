@@ -173,7 +173,12 @@ class Spark:
         return f"xxhash64({columns})"
 
     def map_batches(self, name: str, sql: str, function: Batches, schema: pa.Schema) -> None:
-        """Run a function over the rows of a query in the workers; what it returns is written once and read back."""
+        """Run a function over the rows of a query in the workers; what it returns is written once and read back.
+
+        Rows that move on their way to the function are written first. A worker that dies takes its half of a shuffle
+        with it: Spark then starts the tasks that read it anew, beside those that still run, and the faster of two
+        draws would win.
+        """
         from pyspark.sql.pandas.types import from_arrow_schema
 
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -181,7 +186,14 @@ class Spark:
 
         require_no_generator(function)
         with self._asking():
-            self._show(name, *self._written(name, self.session.sql(sql).mapInArrow(run, from_arrow_schema(schema))))
+            rows, moved = self.session.sql(sql), None
+            if "ENSURE_REQUIREMENTS" in rows._jdf.queryExecution().executedPlan().toString():
+                rows, moved = self._written(f"{name}_moved", rows)
+            try:
+                self._show(name, *self._written(name, rows.mapInArrow(run, from_arrow_schema(schema))))
+            finally:
+                if moved is not None:
+                    shutil.rmtree(moved, ignore_errors=True)
 
     def fetch(self, sql: str) -> pa.Table:
         """The rows of a query as an Arrow table."""

@@ -22,14 +22,14 @@ from hubbub.errors import ParameterError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-COORDINATION = "spark.hadoop.outputCommitCoordination.enabled"
+COORDINATION, SPECULATION = "spark.hadoop.outputCommitCoordination.enabled", "spark.speculation"
 START = {
     "spark.app.name": "hubbub",
     "spark.log.level": "ERROR",
     "spark.ui.enabled": "false",  # what Spark learns about the log stays in its processes
     "spark.ui.showConsoleProgress": "false",
     "spark.eventLog.enabled": "false",
-    "spark.speculation": "false",
+    SPECULATION: "false",
     COORDINATION: "true",
     "spark.sql.catalogImplementation": "in-memory",
 }
@@ -67,11 +67,21 @@ def require_classic(session: object) -> None:
 
     if not isinstance(session, SparkSession):
         raise ParameterError("This is no Spark session.", given=type(session).__name__)
-    if session.sparkContext.getConf().get(COORDINATION, "true") != "true":
+    conf = session.sparkContext.getConf()
+    if (given := conf.get(COORDINATION, "true")) != "true":
         raise ParameterError(
             "This Spark session lets two attempts of one task both write their rows: noise would be drawn twice.",
-            given=f"{COORDINATION} = false",
-            next="leave that setting at true",
+            given=f"{COORDINATION} = {given}",
+            allowed="true",
+            next="leave that setting alone",
+        )
+    if (given := conf.get(SPECULATION, "false")) != "false":
+        raise ParameterError(
+            "This Spark session copies slow tasks and keeps the faster of two draws, which is not quite the law of the "
+            "noise that is proven.",
+            given=f"{SPECULATION} = {given}",
+            allowed="false",
+            next=f"start the session with {SPECULATION} = false; it cannot be changed while it runs",
         )
 
 
