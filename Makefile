@@ -16,7 +16,7 @@ demo: venv            ## the main job: a log goes in, a private release comes ou
 	$(BIN)/hubbub demo --out demo
 
 test: venv            ## every test, two at a time, with coverage
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --cov --cov-report=term
+	$(BIN)/python -m pytest --numprocesses 2 --cov --cov-report=term
 
 browser:              ## Chromium for the tests that look at pages: Debian's, unless there is one (needs root)
 	test -n "$$HUBBUB_CHROMIUM" || command -v chromium || command -v chromium-browser || command -v google-chrome || \

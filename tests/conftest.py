@@ -11,6 +11,9 @@ from typer.testing import CliRunner, Result
 
 from hubbub.cli import app
 from hubbub.work import PREFIX
+from tests.workers import pytest_collection_modifyitems, pytest_xdist_make_scheduler
+
+__all__ = ["pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]
 
 HEADER = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL"
 

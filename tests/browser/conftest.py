@@ -12,7 +12,6 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -32,14 +31,6 @@ CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 NARROW = 400
 WIDE = 1200
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All browser tests in one process: they share a browser."""
-    here = Path(__file__).parent
-    for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("browser"))
 
 
 def chromium() -> str | None:

@@ -18,8 +18,6 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ +(.*?)\s*$", re.MULTILINE)
 USERS = 4_000  # with fewer, some page has a release without rows
 
-pytestmark = pytest.mark.xdist_group("docs")  # one worker makes the log, once
-
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:

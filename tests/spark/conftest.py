@@ -21,14 +21,6 @@ from hubbub.engines.spark import Spark
 FAST_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # tests are over before the optimiser pays
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All Spark tests in one process: they share a session."""
-    here = Path(__file__).parent
-    for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("spark"))
-
-
 @pytest.fixture(scope="session", autouse=True)
 def java() -> Iterator[None]:
     """Skip without Java; in CI it must be there."""

@@ -1,0 +1,53 @@
+"""Tests that share a process stay in one: a real run of two workers over made-up tests."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from tests.workers import FOLDERS, LONGEST, pytest_collection_modifyitems, unit
+
+ROOT = Path(__file__).parents[2]
+MADE_UP = """
+import os, pytest
+@pytest.mark.parametrize("i", range(3))
+def test_where(i):
+    with open(os.environ["HUBBUB_RAN"], "a") as file:
+        file.write(__file__ + " " + os.environ["PYTEST_XDIST_WORKER"] + "\\n")
+"""
+
+
+def test_a_unit_is_run_by_one_worker(tmp_path: Path) -> None:
+    files = ["tests/browser/test_a.py", "tests/spark/test_b.py", "tests/spark/test_c.py", "tests/test_d.py"]
+    for file in files:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(MADE_UP, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    ran = tmp_path / "ran"
+    command = [sys.executable, "-m", "pytest", "-p", "tests.workers", "-p", "no:cacheprovider", "--numprocesses", "2"]
+    run = subprocess.run(
+        command, cwd=tmp_path, env={"PYTHONPATH": str(ROOT), "HUBBUB_RAN": str(ran)}, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stdout
+    workers: dict[str, set[str]] = {}
+    for line in ran.read_text(encoding="utf-8").splitlines():
+        file, worker = line.split()
+        workers.setdefault(unit(str(Path(file).relative_to(tmp_path))), set()).add(worker)
+    assert workers.keys() == {"tests/browser/", "tests/spark/", "tests/test_d.py"}
+    assert all(len(by) == 1 for by in workers.values()), workers
+
+
+def test_the_longest_come_first() -> None:
+    found: list[Any] = [
+        SimpleNamespace(nodeid=f"{name}test.py::test" if name.endswith("/") else f"{name}::test")
+        for name in ("tests/a.py", *LONGEST[::-1], "tests/b.py")
+    ]
+    pytest_collection_modifyitems(found)
+    assert [unit(item.nodeid) for item in found] == [*LONGEST, "tests/a.py", "tests/b.py"]
+
+
+def test_what_is_named_is_there() -> None:
+    assert all((ROOT / name).exists() for name in FOLDERS + LONGEST)

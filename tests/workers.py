@@ -1,0 +1,44 @@
+"""Which tests go to one worker, and in which order: whole files, and the whole folders whose tests share a process.
+
+A session of Spark, a Chromium or a release that a file's tests share is then made once. What takes longest starts
+first, so that no worker is idle at the end. xdist's own `xdist_group` is not used: it writes the group into the id of
+a test, which pytest from 9.2 on ignores without a word.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+FOLDERS = ("tests/spark/", "tests/browser/")
+LONGEST = ("tests/spark/", "tests/docs/test_pages.py", "tests/statistical/test_audit.py", "tests/browser/")
+
+
+def unit(nodeid: str) -> str:
+    """The folder or the file that a worker gets as a whole."""
+    file = nodeid.split("::")[0]
+    return next((folder for folder in FOLDERS if file.startswith(folder)), file)
+
+
+def _turn(item: pytest.Item) -> int:
+    name = unit(item.nodeid)
+    return LONGEST.index(name) if name in LONGEST else len(LONGEST)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first, and otherwise as found."""
+    items.sort(key=_turn)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    """xdist's scheduler of scopes, with ours for a scope, in the order of collection."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Units(LoadScopeScheduling):  # type: ignore[misc]  # xdist is not typed
+        def _split_scope(self, nodeid: str) -> str:
+            return unit(nodeid)
+
+    config.option.loadscopereorder = False
+    return Units(config, log)
