@@ -17,7 +17,7 @@ from hubbub.audit.protocols import Event, Subject
 from hubbub.audit.tiny import measured, values_of
 from hubbub.errors import ParameterError
 from hubbub.lists import UrlList
-from hubbub.mechanisms.korolova import laplace_sd
+from hubbub.mechanisms.noisy import laplace_sd
 from hubbub.steps.count import Counts
 from hubbub.testing import check_mechanism
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,11 @@ from hubbub.errors import ParameterError
 from hubbub.guarantee import Definition
 from hubbub.lists import QueryPool, UrlList
 from hubbub.mechanisms.safelog import paper
-from hubbub.mechanisms.safelog.absent import excesses, others, pair_at, pair_index, passing
+from hubbub.mechanisms.safelog.absent import excesses, passing
 from hubbub.mechanisms.safelog.calibrate import above, nobody
-from hubbub.mechanisms.safelog.measure import Pooled
 from hubbub.mechanisms.safelog.words import largest_scale
 from hubbub.noise import SeededNoise
-from hubbub.steps.count import Pairs
+from hubbub.steps.count import Counts, Pairs
 from hubbub.testing import check_mechanism
 
 NAMES = ["apple", "mango", "zebra", "éclair"]
@@ -159,14 +158,12 @@ def test_the_card_repeats_the_pool() -> None:
 # ------------------------------------------------------------------ arrays
 
 
-def test_places_of_what_is_absent() -> None:
-    present = np.array([0, 3, 4, 9])
-    assert others(present, np.arange(6)).tolist() == [1, 2, 5, 6, 7, 8]
-    assert others(np.zeros(0, np.int64), np.arange(3)).tolist() == [0, 1, 2]
-    for size in (2, 3, 7):
-        first, second = pair_at(np.arange(size * (size - 1)), size)
-        assert len(set(zip(first.tolist(), second.tolist(), strict=True))) == size * (size - 1)
-        assert (first != second).all() and pair_index(first, second, size).tolist() == list(range(size * (size - 1)))
+@pytest.mark.parametrize("size", [2, 3, 7])
+def test_every_ordered_pair_has_a_place(size: int) -> None:
+    keys = np.arange(5, 5 + 3 * size, 3)
+    ids = Pairs.at(np.arange(size * (size - 1)), keys)
+    assert (np.diff(ids) > 0).all()
+    assert {(i >> 32, i & 0xFFFFFFFF) for i in ids.tolist()} == set(permutations(keys.tolist(), 2))
 
 
 def test_huge_domains_cost_nothing() -> None:
@@ -182,7 +179,7 @@ def test_huge_domains_cost_nothing() -> None:
 def test_strict_publishes_the_value_that_passed() -> None:
     mechanism = Safelog(pool=POOL, b=1, b_t=1, K=3, K_t=2)
     counts = {
-        "queries": Pooled(np.array([9, 0, 5, 2]), "", inside=np.ones(4, np.bool_)),
+        "queries": Counts(np.array([9, 0, 5, 2])),
         "transitions": Pairs(np.array([4, 1, 7]), np.array([0, 0, 3]), np.array([2, 3, 0]), ""),
     }
     out = mechanism.perturb(counts, NoNoise())
@@ -195,7 +192,7 @@ def test_strict_publishes_the_value_that_passed() -> None:
 def test_every_pair_may_show_and_no_query_follows_itself() -> None:
     mechanism = Safelog(pool=POOL, b="1/50", b_t=1000, K=1, K_t=1)
     n = np.full(4, 50)
-    counts = {"queries": Pooled(n, "", inside=n > 0), "transitions": Pairs(*(np.zeros(0, np.int64),) * 3, "")}
+    counts = {"queries": Counts(n), "transitions": Pairs(*(np.zeros(0, np.int64),) * 3, "")}
     seen: set[tuple[int, int]] = set()
     for seed in range(20):
         out = mechanism.perturb(counts, SeededNoise(seed))["transitions"]
@@ -207,7 +204,7 @@ def test_every_pair_may_show_and_no_query_follows_itself() -> None:
 def test_one_released_query_has_no_pairs() -> None:
     mechanism = Safelog(pool=POOL, b="1/50", b_t=1, K=10, K_t=1)
     counts = {
-        "queries": Pooled(np.array([50, 0, 0, 0]), "", inside=np.ones(4, np.bool_)),
+        "queries": Counts(np.array([50, 0, 0, 0])),
         "transitions": Pairs(np.array([3]), np.array([0]), np.array([1]), ""),
     }
     out = mechanism.perturb(counts, SeededNoise(1))
@@ -220,6 +217,6 @@ def test_too_many_pairs_of_the_published_form_are_refused() -> None:
         pool=pool, variant="published", q_f=1, b=1, b_q=1, b_t=1, K=1, tables=["queries", "transitions"]
     )
     n = np.full(5000, 100)
-    counts = {"queries": Pooled(n, "", inside=n > 0), "transitions": Pairs(*(np.zeros(0, np.int64),) * 3, "")}
+    counts = {"queries": Counts(n), "transitions": Pairs(*(np.zeros(0, np.int64),) * 3, "")}
     with pytest.raises(ParameterError, match="too many rows"):
         mechanism.perturb(counts, SeededNoise(1))

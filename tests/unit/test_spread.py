@@ -19,18 +19,35 @@ from hubbub.engines.duckdb import DuckDB
 from hubbub.errors import InputError, OurBug
 from hubbub.ingest import ingest
 from hubbub.ingest.spread import apart, ingest_apart
-from hubbub.ledger import Ledger
-from hubbub.lists import QueryPool
+from hubbub.lists import QueryPool, UrlList
 from hubbub.log import SearchLog, read_log
 from hubbub.mechanisms import Mechanism, build, mechanisms, spread
+from hubbub.mechanisms.base import Rows, Tables
 from hubbub.noise import Exits, SecureNoise, SeededNoise
-from hubbub.release import Plan, named_rows, run_release, sort_rows
-from hubbub.steps.count import Spread
+from hubbub.release import named_rows, sort_rows
+from hubbub.steps.count import Counts
 
+BINS = 40
+"""Of a histogram whose keys are public."""
 KNOWN = QueryPool("list", pa.table({"query": ["nobody", "news", "rare query 3"]}), "0" * 64, 3, "a test", "list")
+KEPT = pa.table({"query": ["bus", "bus times", "news", "nobody", "nobody else", "rare query 3", "train"]})
+POOL = QueryPool("pool", KEPT, "0" * 64, KEPT.num_rows, "a test")
+LISTED = [("bus", "http://0.example"), ("bus", "elsewhere"), ("rare query 3", "elsewhere"), ("nobody", "elsewhere")]
+SERP = UrlList("serp", pa.table({"query": [q for q, _ in LISTED], "url": [u for _, u in LISTED]}), "0" * 64)
+PAPER: dict[str, object] = {"q_f": 9, "c_f": 2, "b": 2, "b_c": 2, "b_t": 2, "b_q": 2, "K": 3, "p_g": "0.9"}
 CASES: dict[str, tuple[dict[str, object], dict[str, Any]]] = {
     "korolova": ({"epsilon": 4, "delta": "1e-3", "d": 3, "d_c": 2}, {"tables": ["queries", "clicks"]}),
     "korolova published": ({"epsilon": 60, "delta": "1e-3", "d": 3}, {"variant": "published"}),
+    "korolova with a list": ({"epsilon": 60, "delta": "1e-3", "d": 6, "d_c": 4}, {"serp": SERP}),
+    "korolova published with a list": (
+        {"epsilon": 60, "delta": "1e-3", "d": 6, "d_c": 4},
+        {"serp": SERP, "variant": "published"},
+    ),
+    "safelog": ({"epsilon": 20, "K": 1}, {"pool": POOL, "serp": SERP}),
+    "safelog published": (PAPER, {"pool": POOL, "variant": "published"}),
+    "optimal": ({"epsilon": 4, "delta": "1e-3", "goal": "size"}, {}),
+    "k-query": ({"k": 20}, {}),
+    "k-click": ({"k": 20}, {}),
     "zealous": ({"epsilon": 2, "delta": "1e-3", "m": 3}, {"tables": ["queries", "keywords", "clicks"]}),
     "sessions": ({"epsilon": 4, "delta": "1e-3"}, {}),
     "gaussian": ({"epsilon": 2, "delta": "1e-3"}, {}),
@@ -58,6 +75,22 @@ class Still(SecureNoise):
     def coins(self, step: str, chances: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
         return chances > 1 << 63
 
+    def binomial_tail(self, step: str, scale: Fraction, at_least: int, trials: int) -> int:
+        return 0
+
+    def below(self, step: str, limits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        return np.zeros(limits.size, np.int64)
+
+
+class Crowded(Still):
+    """Every key of a closed domain passes as if nobody held it, just so."""
+
+    def binomial_tail(self, step: str, scale: Fraction, at_least: int, trials: int) -> int:
+        return trials
+
+    def choose(self, step: str, population: int, size: int) -> npt.NDArray[np.int64]:
+        return np.arange(population)
+
 
 def made(name: str) -> Mechanism:
     settings, options = CASES[name]
@@ -77,39 +110,69 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchLog]:
         yield opened
 
 
+def both_ways(log: SearchLog, mechanism: Mechanism, noise: type[Still]) -> list[dict[str, list[dict[str, Any]]]]:
+    """The tables from arrays, and from counts that stay in the engine."""
+    found = []
+    for log.spread in (False, True):
+        counts = mechanism.measure(log, SECRET)
+        assert not log.spread or not any(isinstance(c, Counts) and c.n.size > BINS for c in counts.values())
+        tables = spread.perturb(log, mechanism, counts, noise())
+        found.append({table: rows(log, mechanism, table, counts, tables) for table in tables})
+    log.spread = False
+    return found
+
+
+def rows(log: SearchLog, mechanism: Mechanism, table: str, counts: dict[str, Any], tables: Tables) -> list[Any]:
+    released = tables[table]
+    if isinstance(released, Rows):
+        found: list[Any] = released.rows.to_pylist()
+        return found
+    return list(sort_rows(named_rows(log, mechanism, table, counts[table], tables)).to_pylist())
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_parts_are_the_whole(log: SearchLog, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spread, "SecureNoise", Still)
-    mechanism, found = made(name), []
+    mechanism = made(name)
     assert mechanism.keywise
-    for log.spread in (False, True):
-        counts = mechanism.measure(log, SECRET)
-        if log.spread and not any("pool" in str(vars(c)) for c in counts.values()):
-            assert all(isinstance(c, Spread) for c in counts.values())
-        tables = spread.perturb(log, mechanism, counts, Still())
-        found.append({t: sort_rows(named_rows(log, mechanism, t, counts[t], tables)).to_pylist() for t in tables})
-    assert found[0] == found[1]
-    assert all(found[0].values()), "nothing to compare"
-    log.spread = False
+    arrays, engine = both_ways(log, mechanism, Still)
+    assert arrays == engine
+    assert all(arrays.values()), "nothing to compare"
+
+
+INSIDE = {"bus": 120, "bus times": 120, "news": 120, "train": 120}
+ALONE: dict[str, dict[str, int]] = {
+    "safelog": INSIDE | {"nobody": 2, "nobody else": 2},  # not "rare query 3": the noise of nobody is not hers
+    "safelog published": INSIDE
+    | {"maps": 60, "train times": 120, "weather": 120}  # in no pool
+    | {"nobody": 0, "nobody else": 0, "rare query 3": 0},  # the filter makes her nobody
+}
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_a_held_key_has_one_draw(log: SearchLog, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even if noise alone would let every key of the domain pass: once each, held ones with the draw of their own."""
+    monkeypatch.setattr(spread, "SecureNoise", Crowded)
+    mechanism = made(name)
+    arrays, engine = both_ways(log, mechanism, Crowded)
+    assert arrays == engine
+    assert {row["query"]: row[mechanism.value_column] for row in arrays["queries"]} == ALONE[name]
+    for table, found in arrays.items():
+        keys = [tuple(row[c] for c in mechanism.offers[table].columns) for row in found]
+        assert len(set(keys)) == len(keys) > 0, table
 
 
 def test_every_mechanism_says_whether_its_keys_stand_alone() -> None:
-    """What is not keywise keeps its counts in one place: safelog's pool, optimal's programme, the baselines' groups."""
+    """What is not keywise keeps its counts in one place: groups of sessions, prefixes, whole logs."""
     alone = {name for name, kind in mechanisms().items() if kind.keywise is not Mechanism.keywise}
     assert alone == {name.split()[0] for name in CASES}
-
-
-def test_a_list_of_results_needs_the_released_queries() -> None:
-    from hubbub.lists import UrlList
-
-    serp = UrlList("s", pa.table({"query": ["news"], "url": ["u"]}), "0" * 64)
-    assert not build("korolova", {"epsilon": 1, "delta": "1e-3"}, serp=serp).keywise
+    assert not build("optimal", {"epsilon": 1, "delta": "1e-3"}, variant="published").keywise, "one programme"
 
 
 def test_seeded_noise_is_drawn_in_one_place(log: SearchLog) -> None:
     log.spread = True
     try:
-        for name in ("korolova", "crowd"):
+        for name in ("korolova", "korolova with a list", "zealous", "safelog", "optimal", "crowd"):
             mechanism = made(name)
             with pytest.raises(OurBug, match="in one place"):
                 spread.perturb(log, mechanism, mechanism.measure(log, SECRET), SeededNoise(1))
@@ -118,32 +181,9 @@ def test_seeded_noise_is_drawn_in_one_place(log: SearchLog) -> None:
 
 
 class Far(DuckDB):
-    """An engine that says its rows lie elsewhere, and remembers what it was asked to bring."""
+    """An engine that says its rows lie elsewhere."""
 
     spreads = True
-
-    def __init__(self, work: Path) -> None:
-        super().__init__(work)
-        self.most = 0
-
-    def fetch(self, sql: str) -> pa.Table:
-        rows = super().fetch(sql)
-        self.most = max(self.most, rows.num_rows)
-        return rows
-
-
-@pytest.mark.parametrize("name", [name for name in CASES if " " not in name])
-def test_no_more_than_the_release_is_brought_to_the_driver(name: str, tmp_path: Path) -> None:
-    """300 queries of one user each, and two of everybody: only a few rows ever leave the engine."""
-    path = tmp_path / "log.tsv"
-    path.write_text("\n".join(aol_lines(300)) + "\n", encoding="utf-8")
-    settings, options = CASES[name]
-    mechanism = build(name, dict(settings), **(options | ({"tables": ["queries"]} if name == "crowd" else {})))
-    with Ledger(tmp_path / "ledger.sqlite") as ledger, read_log(path, format="aol", engine=Far) as log:
-        result = run_release(log, Plan(mechanism, tmp_path / "out"), ledger)
-        assert isinstance(log.engine, Far)
-        assert log.engine.most <= max(4, max(result.rows.values())) < 50
-        assert [entry.state for entry in ledger.entries()] == ["committed"]
 
 
 def test_files_of_a_log_are_read_apart(tmp_path: Path) -> None:

@@ -53,7 +53,8 @@ def _too_high(mechanism: Mechanism) -> Subject:
 
     def perturb(counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         held: Counts = counts["keywords"]
-        return {"keywords": at_least(held.n + (np.arange(held.n.size) == 0), int(mechanism.settings["k"]))}
+        higher = replace(held, n=held.n + (np.arange(held.n.size) == 0))
+        return {"keywords": at_least(higher, int(mechanism.settings["k"]))}
 
     return replace(Subject.of(mechanism), perturb=perturb)
 

@@ -57,9 +57,9 @@ def estimate(mechanism: Mechanism, source: Source, runs: int) -> dict[str, Table
     log, pool = source.log, mechanism.pool
     assert pool is not None
     if source.sample is not None:
-        rows = log.engine.fetch("SELECT DISTINCT query FROM log ORDER BY query")
+        pool = replace(pool, rows=log.engine.fetch("SELECT DISTINCT query FROM log ORDER BY query"))
         mechanism = copy(mechanism)
-        mechanism.pool = replace(pool, rows=rows)
+        mechanism.pool = pool
     measured = mechanism.measure(log, SeededNoise(0).secret("bounding"))
     steps = {step.name: step for step in mechanism.steps() if isinstance(step, Step)}
     domain, keys = measured["queries"], mechanism.offers["queries"]
@@ -68,14 +68,13 @@ def estimate(mechanism: Mechanism, source: Source, runs: int) -> dict[str, Table
     select = Reached(Law(steps["queries"].scale), steps["queries"].threshold)
     p_g = float(Fraction(mechanism.settings.get("p_g", 1)))
     shown, first, second = select(counts.n.astype(float))
-    secret = np.where(counts.n > 0, 1.0, np.where(domain.inside, p_g, 0.0))  # the chance to be in the domain at all
+    secret = np.where(counts.n > 0, 1.0, p_g)  # the chance to be in the domain at all: what nobody asks is the pool's
     value = steps.get("query counts", steps["queries"])
     if value.name != "queries":
         first, second = np.zeros_like(shown), shown * Law(value.scale).variance
     chances = secret * shown
-    nobody = (
-        max(0, pool.size - int((domain.inside & (domain.n > 0)).sum())) * p_g * float(select.chance(np.zeros(1))[0])
-    )
+    unasked = int((domain.n == 0).sum()) + pool.size - pool.rows.num_rows
+    nobody = max(0, unasked) * p_g * float(select.chance(np.zeros(1))[0])
     somebody = float(chances[domain.n > 0].sum())
     tables = {
         "queries": _table(
@@ -119,8 +118,7 @@ def _clicks(mechanism: Mechanism, source: Source, measured: Counts, queries: Flo
     sample = shape_of(source.log, keys, measured.keys, held(source.log, keys))
     counts = scaled(measured, sample.by_id(sample.users), source.scale)
     parent = np.asarray(measured.parent)
-    chances = np.where(parent >= 0, queries[parent], 0.0) if parent.size else np.zeros(0)
-    together = np.bincount(parent[parent >= 0], minlength=queries.size)
+    chances, together = queries[parent], np.bincount(parent, minlength=queries.size)
     return _table(
         mechanism,
         source,

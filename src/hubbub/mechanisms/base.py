@@ -149,6 +149,8 @@ class Mechanism(ABC):
     """Whether its keys come from a public pool of queries."""
     takes_lists: ClassVar[bool] = False
     """Whether queries known beforehand, from a public list or an earlier release, help it."""
+    asks: ClassVar[bool] = False
+    """Whether `perturb` asks its counts where they lie (mechanisms/spread.py, `tested`); others see arrays alone."""
     registry: ClassVar[dict[str, type[Mechanism]]] = {}
     say: Callable[[str], None] = staticmethod(lambda _: None)
     """Where a long computation tells the owner how far it is; the command puts its terminal here."""

@@ -15,16 +15,14 @@ import math
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 from typing import TYPE_CHECKING
-
-import numpy as np
-import numpy.typing as npt
 
 from hubbub.account import Domain, Step, smallest_threshold
 from hubbub.errors import ParameterError
 from hubbub.guarantee import Claim, Neighbours, number
-from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Tables, Value
+from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Tables, Value
+from hubbub.mechanisms.noisy import Noisy, reaching
+from hubbub.mechanisms.spread import tested
 from hubbub.steps import bound
 from hubbub.steps.keys import CLICKS, QUERIES
 
@@ -37,13 +35,6 @@ PROOF = "docs/proofs/korolova.md"
 SCALE = Fraction(1, 50)
 
 
-@lru_cache
-def laplace_sd(scale: Fraction) -> float:
-    """Standard deviation of the discrete Laplace: √(2a)/(1−a), a = e^(−1/scale)."""
-    a = math.exp(-1 / scale)
-    return math.sqrt(2 * a) / -math.expm1(-1 / scale)
-
-
 class Korolova(Mechanism, register=True):
     """Thresholded noisy counts of queries, and clicks on a public result list."""
 
@@ -53,6 +44,8 @@ class Korolova(Mechanism, register=True):
     offers = {"queries": QUERIES, "clicks": CLICKS}  # noqa: RUF012
     default_tables = ("queries",)
     proof = PROOF
+    keywise = True
+    asks = True
     parameters = (
         EPSILON,
         DELTA,
@@ -248,14 +241,9 @@ class Korolova(Mechanism, register=True):
 
     # ------------------------------------------------------------------ what runs
 
-    @property
-    def keywise(self) -> bool:
-        """Every key by itself, but for the clicks of a result list, which need the released queries."""
-        return self.serp is None
-
     def measure(self, log: SearchLog, secret: bytes) -> dict[str, Counts]:
         """Algorithm 1, lines 2 and 3: limit each user, then count."""
-        from hubbub.steps.count import count, count_listed
+        from hubbub.steps.count import count, count_under
 
         counts: dict[str, Counts] = {}
         if "queries" in self.tables:
@@ -265,7 +253,7 @@ class Korolova(Mechanism, register=True):
         elif self.serp is not None:
             log.engine.register("serp", self.serp.rows)
             clicks = self._bounded("clicks", "d_c", secret)
-            counts["clicks"] = count_listed(log, CLICKS, clicks, "serp", counts["queries"])
+            counts["clicks"] = count_under(log, CLICKS, clicks, counts["queries"].keys, "serp")
         return counts
 
     def _bounded(self, table: str, limit: str, secret: bytes) -> str:
@@ -279,28 +267,16 @@ class Korolova(Mechanism, register=True):
     def perturb(self, counts: Mapping[str, Counts], noise: NoiseSource) -> Tables:
         """Algorithm 1, lines 4 to 6."""
         released: Tables = {}
-        if "queries" in self.tables:
-            n = counts["queries"].n
-            noisy = n + noise.laplace("queries", self._number("b"), n.size)
-            ids = self.passes(noisy, self._threshold("K"))  # line 4: Select-Queries
-            if self.variant == "strict":
-                released["queries"] = Released(ids, noisy[ids], laplace_sd(self._number("b")))
-            else:
-                fresh = noise.laplace("query counts", self._number("b_q"), ids.size)  # line 5: Get-Query-Counts
-                released["queries"] = Released(ids, n[ids] + fresh, laplace_sd(self._number("b_q")))
-        if "clicks" in self.tables:
-            clicks = counts["clicks"]
-            if clicks.parent is None:
-                noisy = clicks.n + noise.laplace("clicks", self._number("b_c"), clicks.n.size)
-                ids = self.passes(noisy, self._threshold("K_c"))
-                values = noisy[ids]
-            else:  # line 6: every listed URL of a released query, clicked or not
-                ids = np.flatnonzero(np.isin(clicks.parent, released["queries"].ids))
-                values = clicks.n[ids] + noise.laplace("clicks", self._number("b_c"), ids.size)
-            released["clicks"] = Released(ids, values, laplace_sd(self._number("b_c")))
+        if "queries" in self.tables:  # line 4: Select-Queries; line 5: Get-Query-Counts
+            again = Noisy("query counts", self._number("b_q")) if self.variant == "published" else None
+            select = Noisy("queries", self._number("b"), self._threshold("K"), again, self.passes)
+            released["queries"] = tested(counts["queries"], select, noise)
+        if "clicks" in self.tables and self.serp is None:
+            select = Noisy("clicks", self._number("b_c"), self._threshold("K_c"), passes=self.passes)
+            released["clicks"] = tested(counts["clicks"], select, noise)
+        elif "clicks" in self.tables:  # line 6: every listed URL of a released query, clicked or not
+            listed = counts["clicks"].under(released["queries"].ids)
+            released["clicks"] = Noisy("clicks", self._number("b_c")).every(noise, *listed)
         return released
 
-    @staticmethod
-    def passes(noisy: npt.NDArray[np.int64], threshold: int) -> npt.NDArray[np.int64]:
-        """Which keys reach the threshold. The rule is `>=`; δ counts the mass at the threshold."""
-        return np.flatnonzero(noisy >= threshold)
+    passes = staticmethod(reaching)

@@ -26,7 +26,8 @@ from hubbub.account import Domain, Step, total_delta
 from hubbub.errors import ParameterError
 from hubbub.guarantee import Claim, Neighbours, number
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Tables, Value
-from hubbub.mechanisms.korolova import SCALE, laplace_sd
+from hubbub.mechanisms.korolova import SCALE
+from hubbub.mechanisms.noisy import laplace_sd
 from hubbub.steps import bound
 from hubbub.steps.keys import CLICKS, SESSIONS, Keys, subsequences
 from hubbub.steps.subsequences import TABLE, per_session

@@ -9,8 +9,8 @@ on to the next round, is written once and read back (`Engine.map_batches`); only
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,7 @@ import pyarrow as pa
 from hubbub.errors import OurBug
 from hubbub.mechanisms.base import Mechanism, Released, Tables
 from hubbub.noise import NoiseSource, SecureNoise
-from hubbub.steps.count import Counts, Integers, Spread
+from hubbub.steps.count import Counts, Held, Integers, Spread
 from hubbub.steps.holdings import checked
 
 if TYPE_CHECKING:
@@ -39,43 +39,61 @@ def _secure(noise: NoiseSource) -> None:
 # ------------------------------------------------------------------ one step of noise
 
 
-class Perturb:
-    """`mechanism.perturb` over batches of (kid, n) of one table: the keys that pass."""
+Test = Callable[[Integers, NoiseSource], Released]
+"""The counts of some keys, each looked at by itself -> the places of those that show, with their values."""
 
-    def __init__(self, mechanism: Mechanism, table: str) -> None:
-        self.mechanism, self.table = copy.copy(mechanism), table
-        vars(self.mechanism).pop("say", None)  # the terminal stays here
+
+@dataclass(frozen=True)
+class Parts:
+    """A test over batches of (kid, n): the keys that show."""
+
+    test: Test
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
         noise = SecureNoise()
         for batch in batches:
             kid, n = (batch.column(name).to_numpy(zero_copy_only=False) for name in ("kid", "n"))
-            others = {table: Counts(np.zeros(0, np.int64)) for table in self.mechanism.tables}
-            found = self.mechanism.perturb(others | {self.table: Counts(n)}, noise)[self.table]
-            size = found.ids.size
-            value = pa.nulls(size, pa.int64()) if found.values is None else pa.array(found.values, pa.int64())
-            spread = found.noise_sd
+            found = self.test(n, noise)
+            size, values, spread = found.ids.size, found.values, found.noise_sd
+            value = pa.nulls(size, pa.int64()) if values is None else pa.array(values, pa.int64())
             sd = pa.nulls(size, pa.float64()) if spread is None else pa.array(np.broadcast_to(spread, size))
             yield pa.record_batch([pa.array(kid[found.ids]), value, sd], schema=PASSED)
 
 
+def tested(counts: Counts | Held | Spread, test: Test, noise: NoiseSource) -> Released:
+    """The keys that show, by id, with their values: the test runs where the counts are."""
+    if not isinstance(counts, Spread):
+        found = test(counts.n, noise)
+        return replace(found, ids=counts.ids[found.ids]) if isinstance(counts, Held) else found
+    _secure(noise)
+    engine, name = counts.log.engine, f"noisy_{counts.keys}"
+    engine.map_batches(name, f"SELECT kid, n FROM {counts.keys}", Parts(test), PASSED)
+    passed = engine.fetch(f"SELECT kid, value, noise_sd FROM {name}").sort_by("kid")
+    values, sd = (passed.column(name) for name in ("value", "noise_sd"))
+    return Released(
+        passed.column("kid").to_numpy(),
+        None if values.null_count else values.to_numpy(),
+        None if sd.null_count else sd.to_numpy(),
+    )
+
+
+class Perturb:
+    """`mechanism.perturb`, of one table, as a test."""
+
+    def __init__(self, mechanism: Mechanism, table: str) -> None:
+        self.mechanism, self.table = copy.copy(mechanism), table
+        vars(self.mechanism).pop("say", None)  # the terminal stays here
+
+    def __call__(self, n: Integers, noise: NoiseSource) -> Released:
+        others = {table: Counts(np.zeros(0, np.int64)) for table in self.mechanism.tables}
+        return self.mechanism.perturb(others | {self.table: Counts(n)}, noise)[self.table]
+
+
 def perturb(log: SearchLog, mechanism: Mechanism, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
     """The mechanism's tables; those whose counts stayed in the engine are perturbed there."""
-    if not any(isinstance(table, Spread) for table in counts.values()):
+    if mechanism.asks or not any(isinstance(table, Spread) for table in counts.values()):
         return mechanism.perturb(counts, noise)
-    _secure(noise)
-    tables: Tables = {}
-    for table in mechanism.tables:
-        rows = f"SELECT kid, n FROM {counts[table].keys}"
-        log.engine.map_batches(f"noisy_{table}", rows, Perturb(mechanism, table), PASSED)
-        passed = log.engine.fetch(f"SELECT kid, value, noise_sd FROM noisy_{table}")
-        values, sd = (passed.column(name) for name in ("value", "noise_sd"))
-        tables[table] = Released(
-            passed.column("kid").to_numpy(),
-            None if values.null_count else values.to_numpy(),
-            None if sd.null_count else sd.to_numpy(),
-        )
-    return tables
+    return {table: tested(counts[table], Perturb(mechanism, table), noise) for table in mechanism.tables}
 
 
 # ------------------------------------------------------------------ selection in rounds

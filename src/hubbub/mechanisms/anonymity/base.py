@@ -16,6 +16,7 @@ from hubbub.guarantee import Claim, Definition, Guarantee
 from hubbub.ingest.schema import SCHEMA
 from hubbub.mechanisms.base import Bound, Mechanism, Parameter, Released, Rows, Value
 from hubbub.noise import NoiseSource
+from hubbub.steps.count import Counts
 
 Integers = npt.NDArray[np.int64]
 K = Parameter("k", "integer", "how many must be alike", 20, low=2, high=10**9)
@@ -93,10 +94,9 @@ class Anonymity(Mechanism):
         return ("keys sorted by value, then by key; rows of a log renumbered at random and sorted by number",)
 
 
-def at_least(n: Integers, least: int) -> Released:
+def at_least(counts: Counts, least: int) -> Released:
     """The keys that reach the threshold, with their exact counts: the rule is `>=`."""
-    ids = np.flatnonzero(n >= least)
-    return Released(ids, n[ids], 0.0)
+    return Released(*counts.at_least(least), 0.0)
 
 
 def fresh_numbers(count: int, step: str, noise: NoiseSource) -> Integers:

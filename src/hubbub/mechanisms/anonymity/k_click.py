@@ -24,6 +24,8 @@ class KClick(Anonymity, register=True):
     default_tables = ("clicks",)
     promise = "every published click was made by more than {k} users"
     weakness = "some of these users may be accounts of one attacker, who then learns about the last one for certain"
+    keywise = True
+    asks = True
 
     def thresholds(self) -> dict[str, int]:
         """The paper's `c > K` on integers."""
@@ -37,4 +39,4 @@ class KClick(Anonymity, register=True):
 
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         """Step 3: all tuples with c > k."""
-        return {"clicks": at_least(counts["clicks"].n, self.k + 1)}
+        return {"clicks": at_least(counts["clicks"], self.k + 1)}

@@ -69,7 +69,7 @@ class KKeyword(Anonymity, register=True):
 
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         """Prefixes and their exact counts."""
-        return {"keywords": at_least(counts["keywords"].n, self.k)}
+        return {"keywords": at_least(counts["keywords"], self.k)}
 
 
 HELD = KEYWORDS.distinct()

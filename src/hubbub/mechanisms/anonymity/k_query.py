@@ -41,6 +41,8 @@ class KQuery(Anonymity, register=True):
     default_tables = ("queries", "log")
     promise = "every published query was asked by at least {k} users"
     weakness = "some of these users may be accounts of one attacker, who then learns about the last one for certain"
+    keywise = True
+    asks = True
 
     def thresholds(self) -> dict[str, int]:
         """Exact counts against k."""
@@ -62,7 +64,7 @@ class KQuery(Anonymity, register=True):
 
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         """Exact counts from k on; a random number for every session."""
-        released: Tables = {"queries": at_least(counts["queries"].n, self.k)}
+        released: Tables = {"queries": at_least(counts["queries"], self.k)}
         if "log" in self.tables:
             held: Searches = counts["log"]
             numbers = fresh_numbers(int(held.session.max(initial=-1)) + 1, "numbers of sessions", noise)

@@ -75,6 +75,7 @@ class Optimal(Mechanism, register=True):
     offers = {"log": LOG}  # noqa: RUF012
     default_tables = ("log",)
     proof = PROOF
+    asks = True
     parameters = (
         EPSILON,
         DELTA,
@@ -189,6 +190,11 @@ class Optimal(Mechanism, register=True):
         return ("users renumbered at random; rows sorted by user",)
 
     # ------------------------------------------------------------------ what runs
+
+    @property
+    def keywise(self) -> bool:
+        """Strict: its histograms. Published is one programme over all users."""
+        return self.variant == "strict"
 
     def limit(self) -> Limit:
         """B of the parameters."""

@@ -14,14 +14,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from hubbub.account import Domain, Step, smallest_threshold
 from hubbub.errors import ParameterError
 from hubbub.guarantee import Claim, Neighbours
-from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Tables, Value
-from hubbub.mechanisms.korolova import SCALE, laplace_sd
+from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Tables, Value
+from hubbub.mechanisms.korolova import SCALE
+from hubbub.mechanisms.noisy import Noisy, reaching
+from hubbub.mechanisms.spread import tested
 from hubbub.steps import bound
 from hubbub.steps.keys import CLICKS, Keys
 
@@ -120,20 +121,14 @@ class Histograms(Mechanism):
 
     def perturb(self, counts: Mapping[str, Counts], noise: NoiseSource) -> Tables:
         """The value that passed the threshold is the one that goes on; every bin gets noise, empty ones too."""
-        b, b_a = Fraction(self.settings["b"]), Fraction(self.settings["b_a"])
-        pairs, users = counts["clicks"].n, counts["activity"].n
-        noisy = pairs + noise.laplace("clicks", b, pairs.size)
-        ids = self.passes(noisy, int(self.settings["T"]))
-        busy = users + noise.laplace("activity", b_a, users.size)
+        pairs = Noisy("clicks", Fraction(self.settings["b"]), int(self.settings["T"]), passes=self.passes)
+        busy, users = Noisy("activity", Fraction(self.settings["b_a"])), counts["activity"].n
         return {
-            "clicks": Released(ids, noisy[ids], laplace_sd(b)),
-            "activity": Released(np.arange(users.size), busy, laplace_sd(b_a)),
+            "clicks": tested(counts["clicks"], pairs, noise),
+            "activity": busy.every(noise, np.arange(users.size), users),
         }
 
-    @staticmethod
-    def passes(noisy: npt.NDArray[np.int64], threshold: int) -> npt.NDArray[np.int64]:
-        """Which pairs reach the threshold. The rule is `>=`; δ counts the mass at the threshold."""
-        return np.flatnonzero(noisy >= threshold)
+    passes = staticmethod(reaching)
 
 
 def activity(log: SearchLog, bins: int) -> Counts:

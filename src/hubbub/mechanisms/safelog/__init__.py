@@ -9,8 +9,8 @@ c_t/b_t, no δ. On a closed domain a threshold protects nobody; it keeps down th
 Nothing is proven of it. The rule on integers is `>= T`; the paper's "> K" is T = ⌊K⌋ + 1.
 
     paper      equation (2), turning points, Table 3        measure   exact counts over the pool
-    calibrate  raw parameters from ε, thresholds from N     perturb   noise, on arrays
-    absent     keys that nobody holds, without a draw each  estimate  what a release would keep
+    calibrate  raw parameters from ε, thresholds from N     perturb   noise and thresholds
+    absent     keys that nobody holds, without a draw each
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from hubbub.account import Domain, Step
 from hubbub.errors import ParameterError
 from hubbub.guarantee import Claim, Definition, Guarantee, Neighbours
 from hubbub.mechanisms.base import EPSILON, Bound, Mechanism, Parameter, Tables, Value
+from hubbub.mechanisms.noisy import Noisy
 from hubbub.mechanisms.safelog import measure as measuring
 from hubbub.mechanisms.safelog import paper, words
 from hubbub.mechanisms.safelog.calibrate import settle
-from hubbub.mechanisms.safelog.perturb import Noisy, published, strict
+from hubbub.mechanisms.safelog.perturb import published, strict
 from hubbub.steps.keys import CLICKS, QUERIES, TRANSITIONS
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class Safelog(Mechanism, register=True):
     default_tables = ("queries", "transitions")
     proof = PROOF
     takes_pool = True
+    keywise = True
+    asks = True
     parameters = (
         EPSILON,
         _limit("q_f", "queries kept of each user"),
@@ -208,8 +211,8 @@ class Safelog(Mechanism, register=True):
         q_f, c_f = self._whole("q_f"), int(self.settings.get("c_f", 0))
         assert self.pool is not None  # resolve refuses
         if self.variant == "published":
-            return dict(measuring.published(log, self.pool, self._whole("tau"), q_f, c_f, "transitions" in self.tables))
-        return dict(measuring.strict(log, self.pool, self.serp, q_f, c_f, int(self.settings.get("c_t", 0))))
+            return measuring.published(log, self.pool, self._whole("tau"), q_f, c_f, "transitions" in self.tables)
+        return measuring.strict(log, self.pool, self.serp, q_f, c_f, int(self.settings.get("c_t", 0)))
 
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         """Algorithm 1, lines 6 to 8, as each variant has them."""
@@ -225,7 +228,7 @@ class Safelog(Mechanism, register=True):
 
     def owner_notes(self, counts: Mapping[str, Any]) -> tuple[str, ...]:
         """What the owner should know of her log: not a word of it is public."""
-        if counts["queries"].n.any():
+        if counts["queries"].somebody():
             return ()
         return (
             "no query of the log is in the pool: whatever was released stands for nobody; take a pool like the log",

@@ -1,21 +1,29 @@
-"""Keys that nobody holds, in a domain known beforehand: which of them pass a threshold, without a draw for each.
+"""A closed domain: which of its keys pass a threshold, without a draw for each key that nobody holds.
 
-Their noisy counts are independent and have one law, so three draws are enough: how many pass is binomial, which ones
-is a uniform subset, and the excess of each over the threshold is geometric. The joint law is that of one draw a key
-(docs/proofs/safelog.md, lemma 3); work and memory grow with the keys that pass, not with the domain.
+Noise alone, on any number of keys, needs three draws: how many pass is binomial, which ones is a uniform subset, and
+the excess of each over the threshold is geometric. It is drawn for the whole domain, as if nobody held anything, and
+kept where nobody does; keys that somebody holds have a draw of their own. The joint law is that of one draw a key
+(docs/proofs/safelog.md, lemmas 2 and 3); work and memory grow with what is held and what passes, not with the domain.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hubbub.steps.count import Integers
+from hubbub.mechanisms.base import Released
+from hubbub.mechanisms.noisy import Noisy, laplace_sd
+from hubbub.mechanisms.spread import tested
+from hubbub.steps.count import Held, Integers, Spread
 
 if TYPE_CHECKING:
     from hubbub.noise import NoiseSource
+
+Key = Callable[[Integers], Integers]
+"""Places in a domain, counted from 0 -> ids of keys."""
 
 HOW_MANY, WHICH, EXCESS = ": how many of nobody", ": which of nobody", ": excess of nobody"
 
@@ -40,18 +48,20 @@ def excesses(noise: NoiseSource, step: str, scale: Fraction, size: int) -> Integ
     return np.concatenate(kept) if kept else np.zeros(0, np.int64)
 
 
-def others(present: Integers, places: Integers) -> Integers:
-    """The elements at these places among the numbers 0, 1, 2, … that are not in `present` (sorted, distinct)."""
-    before = present - np.arange(present.size)  # how many absent numbers come before each present one
-    return places + np.searchsorted(before, places, side="right")
+def nobodys(domain: Held | Spread, test: Noisy, noise: NoiseSource, key: Key = lambda places: places) -> Integers:
+    """The keys that nobody holds and that pass: drawn over the whole domain, kept where nobody holds them."""
+    ids = key(passing(noise, test.step, test.scale, test.threshold, domain.size))
+    return ids[~domain.holds(ids)]
 
 
-def pair_index(first: Integers, second: Integers, size: int) -> Integers:
-    """The place of (i, j), i ≠ j, among the size (size − 1) ordered pairs of range(size)."""
-    return first * (size - 1) + second - (second > first)
+def select(domain: Held | Spread, test: Noisy, noise: NoiseSource, key: Key = lambda places: places) -> Released:
+    """Every key of the domain that passes and its noisy count, by id: which of them somebody holds must not show."""
+    shown, others = tested(domain, test, noise), nobodys(domain, test, noise, key)
+    values = test.threshold + excesses(noise, test.step, test.scale, others.size)
+    return by_id(test, np.concatenate([shown.ids, others]), np.concatenate([shown.values, values]))
 
 
-def pair_at(index: Integers, size: int) -> tuple[Integers, Integers]:
-    """The pair at a place: the inverse of `pair_index`."""
-    first, rest = np.divmod(index, max(size - 1, 1))
-    return first, rest + (rest >= first)
+def by_id(test: Noisy, ids: Integers, values: Integers) -> Released:
+    """Rows sorted by id."""
+    order = np.argsort(ids)
+    return Released(ids[order], values[order], laplace_sd(test.scale))

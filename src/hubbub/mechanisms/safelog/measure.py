@@ -7,14 +7,13 @@ searches and c_f clicks are kept; queries of the log that no pool holds stay. SQ
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hubbub.steps import bound
-from hubbub.steps.count import Counts, Integers, Pairs, _by_id, count, count_listed
+from hubbub.steps.count import Counts, Integers, Pairs, Spread, SpreadPairs, _by_id, count_under
 from hubbub.steps.keys import CLICKS, QUERIES, TRANSITIONS, Keys
 from hubbub.steps.sessions import GAP, adjacent
 
@@ -22,32 +21,22 @@ if TYPE_CHECKING:
     from hubbub.lists import QueryPool, UrlList
     from hubbub.log import SearchLog
 
-POOL, SERP, DOMAIN = "safelog_pool", "safelog_serp", "safelog_queries"
+POOL, SERP, DOMAIN, PAIRS = "safelog_pool", "safelog_serp", "safelog_queries", "safelog_pairs"
 
 
-@dataclass(frozen=True)
-class Pooled(Counts):
-    """Counts of queries over a domain: zero where nobody holds one; `inside` says which of them the pool holds."""
-
-    inside: npt.NDArray[np.bool_] | None = None
-
-
-def strict(
-    log: SearchLog, pool: QueryPool, serp: UrlList | None, q_f: int, c_f: int, c_t: int
-) -> dict[str, Counts | Pairs]:
+def strict(log: SearchLog, pool: QueryPool, serp: UrlList | None, q_f: int, c_f: int, c_t: int) -> dict[str, Any]:
     """Distinct users of every pool query; with c_f > 0 of listed clicks, with c_t > 0 of transitions between them."""
     log.engine.register(POOL, pool.rows)
     queries = _restricted(QUERIES, f"JOIN {POOL} AS p ON p.query = e.query")
     counted = f"SELECT query, count(*) AS n FROM ({bound.first_keys(queries, q_f)}) AS bounded GROUP BY query"
-    domain = _domain(log, counted, "LEFT")
-    counts: dict[str, Counts | Pairs] = {"queries": domain}
+    counts: dict[str, Any] = {"queries": _domain(log, counted, "LEFT")}
     if c_f and serp is not None:
         log.engine.register("serp", serp.rows)
         log.engine.view(
             SERP, f"SELECT s.query AS query, s.url AS url FROM serp AS s JOIN {POOL} AS p ON p.query = s.query"
         )
         listed = _restricted(CLICKS, f"JOIN {SERP} AS s ON s.query = e.query AND s.url = e.url")
-        counts["clicks"] = count_listed(log, CLICKS, bound.first_keys(listed, c_f), SERP, domain)
+        counts["clicks"] = count_under(log, CLICKS, bound.first_keys(listed, c_f), DOMAIN, SERP)
     if c_t:
         both = f"JOIN {POOL} AS p ON p.query = e.query JOIN {POOL} AS r ON r.query = e.next_query"
         TRANSITIONS.ready(log)
@@ -55,9 +44,7 @@ def strict(
     return counts
 
 
-def published(
-    log: SearchLog, pool: QueryPool, tau: int, q_f: int, c_f: int, transitions: bool
-) -> dict[str, Counts | Pairs]:
+def published(log: SearchLog, pool: QueryPool, tau: int, q_f: int, c_f: int, transitions: bool) -> dict[str, Any]:
     """Algorithm 1, lines 3 to 5: occurrences in Q_clean, beside a pool whose queries count zero."""
     log.engine.register(POOL, pool.rows)
     searches = 'SELECT DISTINCT uid, "time", query FROM log'
@@ -70,16 +57,9 @@ def published(
         f"FROM ({QUERIES.occurrences('safelog_clean')}) AS searches) AS ordered WHERE ordinal <= {q_f}",
     )
     counted = "SELECT query, count(*) AS n FROM safelog_kept GROUP BY query"
-    counts: dict[str, Counts | Pairs] = {"queries": _domain(log, counted, "FULL OUTER")}
+    counts: dict[str, Any] = {"queries": _domain(log, counted, "FULL OUTER")}
     if c_f:
-        clicks = count(log, CLICKS, bound.first_events(CLICKS, c_f, "safelog_clean"))
-        parents = (
-            f"SELECT c.kid AS kid, q.kid AS parent FROM {clicks.keys} AS c JOIN {DOMAIN} AS q ON q.query = c.query"
-        )
-        parent = np.full(clicks.n.size, -1)  # a click whose query was asked too late to be kept, and is in no pool
-        rows = log.engine.fetch(parents)
-        parent[rows.column("kid").to_numpy()] = rows.column("parent").to_numpy()
-        counts["clicks"] = replace(clicks, parent=parent)
+        counts["clicks"] = count_under(log, CLICKS, bound.first_events(CLICKS, c_f, "safelog_clean"), DOMAIN)
     if transitions:
         TRANSITIONS.ready(log)
         counts["transitions"] = _pairs(log, adjacent(GAP, "safelog_kept"))
@@ -91,26 +71,30 @@ def _restricted(keys: Keys, join: str) -> Keys:
     return replace(keys, events=f"SELECT e.* FROM ({keys.events}) AS e {join}")
 
 
-def _domain(log: SearchLog, counted: str, join: str) -> Pooled:
-    """Every query of the domain with its count; ids follow the text."""
+def _domain(log: SearchLog, counted: str, join: str) -> Counts | Spread:
+    """Every query of the domain with its count, which is zero where nobody holds it."""
     log.engine.number(
         DOMAIN,
-        "SELECT coalesce(p.query, c.query) AS query, coalesce(c.n, 0) AS n, "
-        f"CASE WHEN p.query IS NULL THEN 0 ELSE 1 END AS inside FROM {POOL} AS p {join} JOIN ({counted}) AS c "
-        "ON c.query = p.query",
+        "SELECT coalesce(p.query, c.query) AS query, coalesce(c.n, 0) AS n "
+        f"FROM {POOL} AS p {join} JOIN ({counted}) AS c ON c.query = p.query",
         log.order(("query",)),
         "kid",
     )
-    rows = log.engine.fetch(f"SELECT kid, n, inside FROM {DOMAIN}")
-    return Pooled(_by_id(rows, "n"), DOMAIN, inside=_by_id(rows, "inside").astype(np.bool_))
+    if log.spread:
+        return Spread(DOMAIN, log)
+    return Counts(_by_id(log.engine.fetch(f"SELECT kid, n FROM {DOMAIN}"), "n"), DOMAIN)
 
 
-def _pairs(log: SearchLog, bounded: str) -> Pairs:
+def _pairs(log: SearchLog, bounded: str) -> Pairs | SpreadPairs:
     """How many bounded rows each pair of queries of the domain has; pairs that nobody holds are not listed."""
-    rows = log.engine.fetch(
+    counted = (
         f"SELECT a.kid AS one, b.kid AS two, count(*) AS n FROM ({bounded}) AS t "
         f"JOIN {DOMAIN} AS a ON a.query = t.query JOIN {DOMAIN} AS b ON b.query = t.next_query GROUP BY a.kid, b.kid"
     )
+    if log.spread:
+        log.engine.save(PAIRS, counted)
+        return SpreadPairs(PAIRS, DOMAIN, log)
+    rows = log.engine.fetch(counted)
     one, two, n = (rows.column(name).to_numpy().astype(np.int64) for name in ("one", "two", "n"))
     order: Integers = np.lexsort((two, one))
     return Pairs(n[order], one[order], two[order], DOMAIN)
