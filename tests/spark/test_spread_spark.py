@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import permutations
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ from hubbub import Crowd
 from hubbub.card import check
 from hubbub.engines.spark import Spark
 from hubbub.ledger import Ledger
+from hubbub.lists import QueryPool
 from hubbub.log import read_log
 from hubbub.release import Plan, run_release
 from tests.conftest import aol_lines
@@ -24,8 +26,14 @@ def test_a_release_of_every_table(make_engine: Callable[[Path], Spark], tmp_path
         for user in range(150)
         for n, query in enumerate(("bus", "bus times", "train", "train times"))
     ]
+    strays = [  # 15 queries that many ask, and every step from one to another made by one user
+        f"{a}-{b}\tplace {query}\t2006-03-30 08:00:{seconds}\t\t"
+        for a, b in permutations(range(15), 2)
+        for seconds, query in (("00", a), ("10", b))
+    ]
+    known = pa.table({"query": sorted({f"rare query {i}" for i in range(150)} | {f"nobody {i}" for i in range(100)})})
     log = tmp_path / "log.tsv"
-    log.write_text("\n".join(aol_lines(150) + walks) + "\n", encoding="utf-8")
+    log.write_text("\n".join(aol_lines(150) + walks + strays) + "\n", encoding="utf-8")
     most: dict[str, int] = {}
 
     def engine(work: Path) -> Spark:
@@ -40,7 +48,8 @@ def test_a_release_of_every_table(make_engine: Callable[[Path], Spark], tmp_path
         made.fetch = fetch  # type: ignore[method-assign]
         return made
 
-    mechanism = Crowd(epsilon=20, delta="1e-3", D=6, tables=TABLES)
+    listed = QueryPool("list", known, "0" * 64, known.num_rows, "a test", "list")
+    mechanism = Crowd(epsilon=20, delta="1e-3", D=6, F_list="1e-3", tables=TABLES, public_list=listed)
     with Ledger(tmp_path / "ledger.sqlite") as ledger, read_log(log, format="aol", engine=engine) as opened:
         result = run_release(opened, Plan(mechanism, tmp_path / "out"), ledger)
         assert any("tested_queries" in sql for sql in most), "the rounds ran inside the engine"

@@ -13,7 +13,7 @@ from hubbub.errors import InputError, ParameterError
 from hubbub.mechanisms import build
 from hubbub.mechanisms.base import Released
 from hubbub.mechanisms.crowd import stages
-from hubbub.mechanisms.crowd.chain import at_most, by_value, missing
+from hubbub.mechanisms.crowd.chain import at_most, by_value
 from hubbub.noise import Exits, SeededNoise
 from hubbub.release import named_rows
 from hubbub.steps.chosen import joinable, joins
@@ -102,10 +102,27 @@ def test_absent_keys_of_a_closed_domain_are_released_under_their_own_names() -> 
     assert set(found["queries"]) == {(q,) for q in ASKED}, "the open stage has no absent keys"
 
 
-@pytest.mark.parametrize("present", [[], [0], [0, 1, 5], [2, 3], list(range(9))])
-def test_ranks_among_the_missing(present: list[int]) -> None:
-    absent = [x for x in range(10) if x not in present]
-    assert missing(np.array(present, np.int64), np.arange(len(absent))).tolist() == absent
+class Everyone(NoNoise):
+    """Zeros, except that every key of a domain passes by noise alone."""
+
+    def absent(self, step: str, count: int, multiples: Any, variance: int, thresholds: Any, drops: Any) -> Exits:
+        return Exits(np.arange(count), np.zeros(count, np.int64), np.full(count, thresholds[0]))
+
+
+def test_a_key_of_somebody_passes_by_its_own_noise_or_not_at_all_and_none_twice() -> None:
+    a, _, c, d = ASKED
+    mechanism = build("crowd", BUDGET, tables=ALL)
+    stray: list[Event] = [("stray", 0, d, None), ("stray", 10, a, None), ("stray", 20, c, None)]
+    with tiny_log([*walkers(200), *stray]) as log:
+        measured = mechanism.measure(log, SECRET)
+        tables = mechanism.perturb(measured, Everyone())
+        found = {t: [tuple(r.values())[:-2] for r in rows(log, mechanism, t, measured, tables)] for t in ALL}
+    pairs = {(x, y) for x in ASKED for y in ASKED if x != y} - {(d, a), (a, c)}
+    assert sorted(found["transitions"]) == sorted(pairs)
+    runs = [tuple(text.split(SEPARATOR)) for (text,) in found["sessions"]]
+    threes = {(x, y, z) for x, y in pairs for w, z in pairs if w == y}
+    assert sorted(r for r in runs if len(r) == 3) == sorted(threes), "d, a, c is no join: its steps are not released"
+    assert all(len(set(keys)) == len(keys) for keys in found.values())
 
 
 def test_joins_are_all_overlaps_and_know_their_parents() -> None:
@@ -186,5 +203,10 @@ def test_keywords_cannot_take_more_than_the_queries_have() -> None:
 
 
 def test_an_empty_chain_is_an_empty_release() -> None:
-    found = run([("u", 1, "x", "y"), ("v", 2, "z", None)])
+    found = run([("u", 1, "x", "y"), ("v", 2, "z", None)], Everyone())
     assert found == {t: {} for t in ALL}
+
+
+def test_one_released_query_has_no_pairs() -> None:
+    found = run([(f"u{i}", 10 * i, "x", "y") for i in range(200)], Everyone())
+    assert {t: len(keys) for t, keys in found.items()} == {**dict.fromkeys(ALL, 1), "transitions": 0, "sessions": 0}

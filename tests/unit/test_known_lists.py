@@ -43,28 +43,40 @@ class Passing(NoNoise):
         return Exits(one, one, one + thresholds[0])
 
 
-def released(events: list[Event], noise: Any, **context: Any) -> set[str]:
+def released(events: list[Event], noise: Any, **context: Any) -> list[str]:
     mechanism = build("crowd", BUDGET, tables=["queries"], **context)
     with tiny_log(events) as log:
         measured = mechanism.measure(log, SECRET)
         out = mechanism.perturb(measured, noise)["queries"]
         texts = names(log, measured["queries"], mechanism.offers["queries"], out.ids)
-        return set(texts.column("query").to_pylist())
+        return sorted(texts.column("query").to_pylist())
 
 
 def test_a_listed_query_needs_fewer_users() -> None:
     plain: Any = build("crowd", BUDGET, tables=["queries"])
     n = int(plain.selection.users(-1)) - 2
     events = few("known", n) + few("unknown", n)
-    assert released(events, NoNoise()) == set()
-    assert released(events, NoNoise(), public_list=listed("known", "elsewhere")) == {"known"}
-    assert released(events, NoNoise(), previous=listed("known", "elsewhere")) == {"known"}
+    assert released(events, NoNoise()) == []
+    assert released(events, NoNoise(), public_list=listed("known", "elsewhere")) == ["known"]
+    assert released(events, NoNoise(), previous=listed("known", "elsewhere")) == ["known"]
 
 
 def test_listed_queries_of_nobody_are_tested_too() -> None:
     noise = Passing()
-    assert released(few("x", 1), noise, public_list=listed("a", "b", "x")) == {"a"}
-    assert noise.asked == [2], "a and b stand in no pool, x does"
+    assert released(few("x", 1), noise, public_list=listed("a", "b", "x")) == ["a"]
+    assert noise.asked == [3], "drawn for every listed query, as if nobody held it"
+
+
+class Everyone(NoNoise):
+    """Zeros, except that every query of a list passes by noise alone."""
+
+    def absent(self, step: str, count: int, multiples: Any, variance: int, thresholds: Any, drops: Any) -> Exits:
+        return Exits(np.arange(count), np.zeros(count, np.int64), np.full(count, thresholds[0]))
+
+
+def test_a_listed_query_of_somebody_passes_by_its_own_noise_or_not_at_all() -> None:
+    events = few("x", 1) + few("y", 200) + few("z", 200)
+    assert released(events, Everyone(), public_list=listed("a", "b", "x", "y")) == ["a", "b", "y", "z"]
 
 
 def test_listed_queries_come_first_into_a_full_pool() -> None:

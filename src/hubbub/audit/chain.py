@@ -7,6 +7,7 @@ logs: N copies of a small one, queries and users tagged by copy, are N runs in o
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
@@ -55,10 +56,11 @@ def greedy() -> list[Event]:
 
 
 class ChainRecorder(Recorder):
-    """Zeros, with absent keys written down as well."""
+    """Zeros, with absent keys written down as well: by noise alone none of a domain passes, or everyone."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, everyone: bool = False) -> None:
         super().__init__()
+        self.everyone = everyone
         self.domains: dict[str, tuple[int, tuple[int, ...], int, tuple[int, ...], tuple[int, ...]]] = {}
 
     def absent(
@@ -70,10 +72,10 @@ class ChainRecorder(Recorder):
         thresholds: Sequence[int],
         drops: Sequence[int],
     ) -> Exits:
-        """None passes."""
+        """In the last round, if at all."""
         self.domains[step] = (count, tuple(multiples), variance, tuple(thresholds), tuple(drops))
-        none = np.zeros(0, np.int64)
-        return Exits(none, none, none)
+        codes = np.arange(count if self.everyone else 0)
+        return Exits(codes, np.full(codes.size, len(thresholds) - 1), np.full(codes.size, thresholds[-1]))
 
 
 # ------------------------------------------------------------------ one user's share of later stages
@@ -122,8 +124,7 @@ def draws(subject: Subject) -> Iterable[Row]:
     """A whole run without noise: every stated draw is asked for, none weaker, no other; absent keys are not skipped."""
     noise = ChainRecorder()
     stated = [s for s in subject.mechanism.steps() if isinstance(s, GaussianStep)]
-    with tiny_log([*walkers(_enough(subject)), ("loner", 5, "own", "my site")]) as log:
-        found = subject.perturb(subject.measure(log, SECRET), noise)
+    found = _steps_shown(subject, noise)
     asked: dict[str, list[int]] = {}
     for step, variance, _ in noise.asked:
         asked.setdefault(step.partition(" round ")[0], []).append(int(variance))
@@ -138,21 +139,44 @@ def draws(subject: Subject) -> Iterable[Row]:
         if stage.recount is not None and asked.get(f"{name} kept total") != [stage.recount.kept_variance]:
             wrong.append(f"{name}: other noise in the kept total than stated")
     yield row(subject, "every draw of the chain is stated", "proven", 0.0, float(len(wrong)), 1.0, "; ".join(wrong))
-    yield from _domains(subject, noise, len(found["queries"].ids) if "queries" in found else 3)
+    yield from _domains(subject, noise)
+    yield from _once(subject, found)
 
 
-def _domains(subject: Subject, noise: ChainRecorder, n: int) -> Iterable[Row]:
-    """Three released queries in a row: six pairs, two of them walked; one join, walked."""
+def _steps_shown(subject: Subject, noise: ChainRecorder) -> Counter[tuple[str, str]]:
+    """The transitions released from users who walk a, b, c, one who alone goes from c to a, and a loner."""
+    stray: list[Event] = [("stray", 0, "c", None), ("stray", 10, "a", None), ("loner", 5, "own", "my site")]
+    with tiny_log([*walkers(_enough(subject)), *stray]) as log:
+        measured = subject.measure(log, SECRET)
+        found = subject.perturb(measured, noise)
+        if "transitions" not in found:
+            return Counter()
+        rows = named_rows(log, subject.mechanism, "transitions", measured["transitions"], found).to_pylist()
+    return Counter((r["query"], r["next_query"]) for r in rows)
+
+
+def _once(subject: Subject, before: Counter[tuple[str, str]]) -> Iterable[Row]:
+    """If noise alone lets every pair pass, those of nobody are there, and of the others what was there without it."""
+    if "transitions" not in subject.mechanism.tables:
+        return
+    shown = _steps_shown(subject, ChainRecorder(everyone=True))
+    right = before + Counter([("a", "c"), ("b", "a"), ("c", "b")])
+    wrong = (shown - right) + (right - shown)
+    detail = ", ".join(f"{a} to {b}: {shown[a, b]} for {right[a, b]}" for a, b in wrong)
+    yield row(subject, "a key of somebody has one draw", "proven", 0.0, float(wrong.total()), 1.0, detail)
+
+
+def _domains(subject: Subject, noise: ChainRecorder) -> Iterable[Row]:
+    """Three released queries in a row: six pairs; two of them released, one join."""
     wrong = []
     false = Fraction(subject.mechanism.settings["F"]) if "F" in subject.mechanism.settings else Fraction(1)
-    expected = {"transitions": (n * (n - 1), n - 1), "sequences 3": (n - 2, n - 2)}
-    for name, (size, present) in expected.items():
+    for name, size in {"transitions": 6, "sequences 3": 1}.items():
         stage = _stages(subject).get(name)
         if stage is None:
             continue
         plan = closed(stage.rounds, size, false)
         unit = plan.variances[0] // plan.multiples[0]
-        right = (size - present, plan.multiples, unit, plan.thresholds, plan.drops)
+        right = (size, plan.multiples, unit, plan.thresholds, plan.drops)
         if noise.domains.get(f"{name} absent keys") != right:
             wrong.append(f"{name}: {noise.domains.get(f'{name} absent keys')} instead of {right}")
     yield row(subject, "keys of nobody run too", "proven", 0.0, float(len(wrong)), 1.0, "; ".join(wrong))

@@ -113,7 +113,7 @@ CHAIN = (
         TABLE,
     ),
     Mutant("keys of nobody leave after round 1", _asking(lambda n, m, v, t, d: (n, m, v, t, [t[0], *d[1:]])), TABLE),
-    Mutant("noise for nobody at keys of somebody", _asking(lambda n, m, v, t, d: (n + 2, m, v, t, d)), TABLE),
+    Mutant("noise for keys outside the domain", _asking(lambda n, m, v, t, d: (n + 2, m, v, t, d)), TABLE),
     Mutant("the first keys of nobody pass", _noise(_FirstOnes), TABLE),
     Mutant("clicks of unreleased queries in later pools", _all_clicks, TABLE),
     Mutant("the kept total of clicks is exact", _noise(_SureTotal), TABLE),

@@ -11,6 +11,7 @@ import io
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -261,10 +262,21 @@ def _product_split(calibrate: Any) -> Any:
 def _present_only(known: Any) -> Any:
     """The threshold of a closed domain follows from how many of its keys somebody holds."""
 
-    def wrong(domain: Any, stage: Any, false: Fraction) -> Any:
+    def wrong(domain: Any, pools: Any, stage: Any, false: Fraction) -> Any:
         from hubbub.mechanisms.crowd.calibrate import closed
 
-        return replace(known(domain, stage, false), plan=closed(stage.rounds, domain.present.size, false))
+        return replace(known(domain, pools, stage, false), plan=closed(stage.rounds, pools.size, false))
+
+    return wrong
+
+
+def _popular(holds: Any) -> Any:
+    """Keys that one user holds are taken for keys of nobody."""
+
+    def wrong(pools: Any, rows: pa.Table) -> Any:
+        few = copy(pools)
+        few.keys = f"(SELECT * FROM {pools.keys} WHERE w > {1 << pools.bits})"
+        return holds(few, rows)
 
     return wrong
 
@@ -355,6 +367,17 @@ SHARED_MUTANTS = (
         {"hubbub.mechanisms.crowd.calibrate:calibrate": _product_split},
     ),
     Fault("closed threshold from present keys", _draws, {"hubbub.mechanisms.crowd.chain:Domain.known": _present_only}),
+    Fault(
+        "the noise of nobody at keys of somebody, too",
+        _draws,
+        {"hubbub.steps.holdings:Holdings.holds": lambda _: lambda pools, rows: np.zeros(rows.num_rows, bool)},
+    ),
+    Fault("one user's key drawn as nobody's, too", _draws, {"hubbub.steps.holdings:Holdings.holds": _popular}),
+    Fault(
+        "no noise of nobody at all",
+        _draws,
+        {"hubbub.steps.holdings:Holdings.holds": lambda _: lambda pools, rows: np.ones(rows.num_rows, bool)},
+    ),
     Fault("kept total outside the sum", _draws, {"hubbub.mechanisms.crowd.calibrate:Stage.steps": _without_kept}),
     Fault(
         "exit test without one user's own weight",

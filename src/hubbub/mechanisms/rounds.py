@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,8 @@ from hubbub.mechanisms import spread
 from hubbub.noise import NoiseSource
 from hubbub.steps.count import Integers
 from hubbub.steps.pools import EnginePools, Pools
+
+Booleans = npt.NDArray[np.bool_]
 
 GRID_BITS = 16
 WIDEST_NOISE = 1 << 46
@@ -117,20 +119,21 @@ def fresh(
 
 @dataclass(frozen=True)
 class Known:
-    """Keys known without the log: each is tested whether or not anybody holds it, by thresholds of its own."""
+    """Keys known without the log, by codes from 0: each is tested, held or not, by thresholds of its own."""
 
     plan: Selection
-    absent: int
-    """How many known keys stand in no pool."""
-    members: npt.NDArray[np.bool_] | None = None
-    """Which keys of the pools are known, by id; None: all of them."""
+    size: int
+    held: Callable[[Integers], Booleans]
+    """Which of these codes stand in some pool."""
+    table: str = ""
+    """The engine's table of their texts, where pools hold other keys besides."""
 
 
 @dataclass(frozen=True)
 class Selected:
     """Released keys, by id: the accumulator when it passed, and in which round (from 0).
 
-    Keys that nobody's pool holds come last; `absent` numbers them among the known keys that stand in no pool.
+    Keys that nobody's pool holds come last; `absent` are their codes among the known keys.
     """
 
     ids: Integers
@@ -143,21 +146,28 @@ def select(pools: Pools, plan: Selection, noise: NoiseSource, step: str, known: 
     """Run the rounds. Tests are key by key; nothing about keys that are not released leaves this function."""
     if known is not None and replace(known.plan, thresholds=plan.thresholds, drops=plan.drops) != plan:
         raise OurBug("known keys would not have the noise of the others")
+    listed = known if known is not None and known.table else None
+    others = plan if known is None or listed else known.plan
     if isinstance(pools, EnginePools) and pools.log.spread:
-        found = Selected(*spread.rounds(pools, plan, noise, step, known))
-        return found if known is None else _with_absent(found, pools.size, known, noise, step)
-    live, gathered = np.arange(pools.size), np.zeros(pools.size, np.int64)
-    passed = []
-    for r in range(len(plan.multiples)):
-        level = partial(_level, plan, known, live, r)
-        now, passes, stays = one_round(plan, r, pools.weights(live), gathered, level, noise, step)
-        passed.append((live[passes], now[passes], np.full(np.count_nonzero(passes), r)))
-        live, gathered = live[stays], now[stays]
-    found = Selected(*spread.by_id(passed))
+        found = Selected(*spread.rounds(pools, others, listed, noise, step))
+    else:
+        found = Selected(*_rounds(pools, others, listed, noise, step))
     return found if known is None else _with_absent(found, pools.size, known, noise, step)
 
 
-Booleans = npt.NDArray[np.bool_]
+def _rounds(
+    pools: Pools, plan: Selection, listed: Known | None, noise: NoiseSource, step: str
+) -> tuple[Integers, Integers, Integers]:
+    """The keys of pools that are released: (ids, accumulators, rounds), by id."""
+    live, gathered = np.arange(pools.size), np.zeros(pools.size, np.int64)
+    members = np.zeros(0, bool) if listed is None else cast(EnginePools, pools).listed(listed.table)
+    passed = []
+    for r in range(len(plan.multiples)):
+        theirs = None if listed is None else (listed.plan, members[live])
+        now, passes, stays = one_round(plan, r, pools.weights(live), gathered, theirs, noise, step)
+        passed.append((live[passes], now[passes], np.full(np.count_nonzero(passes), r)))
+        live, gathered = live[stays], now[stays]
+    return spread.by_id(passed)
 
 
 def one_round(
@@ -165,11 +175,19 @@ def one_round(
     r: int,
     weights: Integers,
     before: Integers,
-    level: Callable[[str], Integers | int],
+    listed: tuple[Selection, Booleans] | None,
     noise: NoiseSource,
     step: str,
 ) -> tuple[Integers, Booleans, Booleans]:
-    """Round r for some keys: what each has gathered, whether it passes, whether it stays in the running."""
+    """Round r for some keys: what each has gathered, whether it passes, whether it stays in the running.
+
+    `listed`: the plan whose levels hold for keys of a list, and which keys these are.
+    """
+
+    def level(name: str) -> Integers | int:
+        own: int = getattr(plan, name)[r]
+        return own if listed is None else np.where(listed[1], getattr(listed[0], name)[r], own)
+
     now = plan.multiples[r] * weights + noise.gaussian(f"{step} round {r + 1}", plan.variances[r], weights.size)
     if plan.recycled:
         now += before
@@ -179,28 +197,22 @@ def one_round(
     return now, passes, ~passes & (now >= level("drops"))
 
 
-def _level(plan: Selection, known: Known | None, live: Integers, r: int, name: str) -> Integers | int:
-    """The level each live key is held against: its plan's, or that of known keys."""
-    if known is None:
-        return int(getattr(plan, name)[r])
-    if known.members is None:
-        return int(getattr(known.plan, name)[r])
-    level: Integers = np.where(known.members[live], getattr(known.plan, name)[r], getattr(plan, name)[r])
-    return level
-
-
 def _with_absent(found: Selected, size: int, known: Known, noise: NoiseSource, step: str) -> Selected:
-    """Known keys of no pool gather noise alone; those that pass get the next ids."""
+    """Noise alone for every known key; those that pass with it and stand in no pool get the next ids.
+
+    What is drawn for a key of some pool is thrown away: it has had its rounds (docs/proofs/crowd.md, section 10).
+    """
     plan = known.plan
     unit = plan.variances[0] // plan.multiples[0]
     if not plan.recycled or plan.variances != tuple(m * unit for m in plan.multiples):
         raise OurBug("absent keys follow recycled rounds of one variance")
-    ranks, rounds, accumulators = noise.absent(
-        f"{step} absent keys", known.absent, plan.multiples, unit, plan.thresholds, plan.drops
+    codes, rounds, accumulators = noise.absent(
+        f"{step} absent keys", known.size, plan.multiples, unit, plan.thresholds, plan.drops
     )
+    alone = ~known.held(codes)
     return Selected(
-        np.concatenate([found.ids, size + np.arange(ranks.size)]),
-        np.concatenate([found.accumulators, accumulators]),
-        np.concatenate([found.rounds, rounds]),
-        ranks,
+        np.concatenate([found.ids, size + np.arange(np.count_nonzero(alone))]),
+        np.concatenate([found.accumulators, accumulators[alone]]),
+        np.concatenate([found.rounds, rounds[alone]]),
+        codes[alone],
     )

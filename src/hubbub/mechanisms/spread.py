@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hubbub.steps.pools import EnginePools
 
 PASSED = pa.schema([("kid", pa.int64()), ("value", pa.int64()), ("noise_sd", pa.float64())])
-TESTED = pa.schema([("kid", pa.int64()), ("accumulator", pa.int64()), ("passed", pa.bool_()), ("known", pa.bool_())])
+TESTED = pa.schema([("kid", pa.int64()), ("accumulator", pa.int64()), ("passed", pa.bool_()), ("listed", pa.bool_())])
 
 
 def _secure(noise: NoiseSource) -> None:
@@ -101,10 +101,10 @@ def perturb(log: SearchLog, mechanism: Mechanism, counts: Mapping[str, Any], noi
 
 @dataclass(frozen=True)
 class Round:
-    """Round r over batches of (kid, w, accumulator, known): the keys that pass, and those that go on."""
+    """Round r over batches of (kid, w, accumulator, listed): the keys that pass, and those that go on."""
 
     plan: Selection
-    known: Selection
+    of_listed: Selection | None
     r: int
     step: str
 
@@ -113,48 +113,37 @@ class Round:
 
         noise = SecureNoise()
         for batch in batches:
-            kid, w, before, known = (
-                batch.column(name).to_numpy(zero_copy_only=False) for name in ("kid", "w", "accumulator", "known")
+            kid, w, before, listed = (
+                batch.column(name).to_numpy(zero_copy_only=False) for name in ("kid", "w", "accumulator", "listed")
             )
-
-            def level(name: str, known: Any = known) -> Integers:
-                levels: Integers = np.where(known, getattr(self.known, name)[self.r], getattr(self.plan, name)[self.r])
-                return levels
-
-            now, passes, stays = one_round(self.plan, self.r, checked(w), before, level, noise, self.step)
+            theirs = None if self.of_listed is None else (self.of_listed, listed)
+            now, passes, stays = one_round(self.plan, self.r, checked(w), before, theirs, noise, self.step)
             keep = passes | stays
-            columns = [pa.array(values[keep]) for values in (kid, now, passes, known)]
+            columns = [pa.array(values[keep]) for values in (kid, now, passes, listed)]
             yield pa.record_batch(columns, schema=TESTED)
 
 
 def rounds(
-    pools: EnginePools, plan: Selection, noise: NoiseSource, step: str, known: Known | None
+    pools: EnginePools, plan: Selection, listed: Known | None, noise: NoiseSource, step: str
 ) -> tuple[Integers, Integers, Integers]:
     """The keys of pools that are released: (ids, accumulators, rounds), by id."""
     _secure(noise)
-    engine, name = pools.log.engine, pools.kind.name
-    others = of_known = plan
-    rows = "SELECT k.kid AS kid, k.w AS w, CAST(0 AS BIGINT) AS accumulator, false AS known FROM ({}) AS k"
-    if known is not None and known.members is None:
-        others = of_known = known.plan
-    elif known is not None and known.members is not None:
-        of_known = known.plan
-        engine.register(f"members_{name}", pa.table({"kid": np.flatnonzero(known.members)}))
-        rows = (
-            "SELECT k.kid AS kid, k.w AS w, CAST(0 AS BIGINT) AS accumulator, m.kid IS NOT NULL AS known "
-            f"FROM ({{}}) AS k LEFT JOIN members_{name} AS m ON k.kid = m.kid"
-        )
+    engine, kind, name = pools.log.engine, pools.kind, pools.kind.name
+    member, join = "false", ""
+    if listed is not None:
+        member, join = f"l.{kind.columns[0]} IS NOT NULL", f" LEFT JOIN {listed.table} AS l ON {kind.same('k', 'l')}"
+    rows = f"SELECT k.kid AS kid, k.w AS w, CAST(0 AS BIGINT) AS accumulator, {member} AS listed FROM ({{}}) AS k{join}"
     found = []
     for r in range(len(plan.multiples)):
         table, alive = f"tested_{name}_{r}", f"alive_{name}_{r}"
-        tested = Round(others, of_known, r, step)
+        tested = Round(plan, None if listed is None else listed.plan, r, step)
         weights = pools.summed(None if r == 0 else f"alive_{name}_{r - 1}")
         engine.map_batches(table, rows.format(weights), tested, TESTED)
         passed = engine.fetch(f"SELECT kid, accumulator FROM {table} WHERE passed")
         found.append((*(passed.column(c).to_numpy() for c in passed.column_names), np.full(passed.num_rows, r)))
-        engine.view(alive, f"SELECT kid, accumulator, known FROM {table} WHERE NOT passed")
+        engine.view(alive, f"SELECT kid, accumulator, listed FROM {table} WHERE NOT passed")
         rows = (
-            "SELECT a.kid AS kid, coalesce(s.w, 0) AS w, a.accumulator AS accumulator, a.known AS known "
+            "SELECT a.kid AS kid, coalesce(s.w, 0) AS w, a.accumulator AS accumulator, a.listed AS listed "
             f"FROM {alive} AS a LEFT JOIN ({{}}) AS s ON a.kid = s.kid"
         )
     return by_id(found)

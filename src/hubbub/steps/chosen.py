@@ -1,8 +1,8 @@
 """Later stages of a chain: what users hold among keys that earlier stages released.
 
 The released keys are known by then, so a table may be restricted to them freely: clicks on released queries,
-steps between two of them, walks along released steps, words in them. All in the common SQL of the engines; texts
-of sequences are joined by `SEPARATOR`.
+steps between two of them, walks along released steps, words in them. The engine knows released queries as
+`chosen_queries`. All in the common SQL of the engines; texts of sequences are joined by `SEPARATOR`.
 """
 
 from __future__ import annotations
@@ -26,17 +26,6 @@ LONGEST = 4
 """Queries in the longest sequence."""
 
 
-def choose(log: SearchLog, pools: Holdings, ids: Integers) -> pa.Table:
-    """Keep released keys as `chosen_…`: their columns, and `place`, their position in `ids`; give them back."""
-    name, kind = f"chosen_{pools.kind.name}", pools.kind
-    log.engine.register("chosen_ids", pa.table({"kid": ids, "place": np.arange(ids.size)}))
-    log.engine.save(
-        name,
-        f"SELECT {kind.list('k')}, c.place AS place FROM {pools.keys} AS k JOIN chosen_ids AS c ON k.kid = c.kid",
-    )
-    return log.engine.fetch(f"SELECT {kind.list()}, place FROM {name}").sort_by("place")
-
-
 # ------------------------------------------------------------------ clicks
 
 CHOSEN_CLICKS = replace(
@@ -44,11 +33,6 @@ CHOSEN_CLICKS = replace(
     events='SELECT l.uid AS uid, l."time" AS "time", l.query AS query, l."rank" AS "rank", l.url AS url '
     "FROM {log} AS l JOIN chosen_queries AS c ON l.query = c.query WHERE l.url IS NOT NULL",
 )
-
-
-def click_parents(keys: str) -> str:
-    """For each click, the place of its query."""
-    return f"SELECT k.kid AS kid, c.place AS a FROM {keys} AS k JOIN chosen_queries AS c ON k.query = c.query"
 
 
 # ------------------------------------------------------------------ transitions and sessions
@@ -105,14 +89,6 @@ CHOSEN_TRANSITIONS = replace(
 )
 
 
-def transition_codes(keys: str) -> str:
-    """For each transition, the places of its two queries."""
-    return (
-        f"SELECT k.kid AS kid, a.place AS a, b.place AS b FROM {keys} AS k "
-        f"JOIN chosen_queries AS a ON k.query = a.query JOIN chosen_queries AS b ON k.next_query = b.query"
-    )
-
-
 def sequences(length: int) -> Keys:
     """Runs of this many queries that stand in the domain `joined_…`."""
     return Keys(
@@ -123,11 +99,6 @@ def sequences(length: int) -> Keys:
         order=('"time" NULLS LAST', "queries"),
         sequence=True,
     )
-
-
-def sequence_codes(length: int, keys: str) -> str:
-    """For each sequence, its place in the domain."""
-    return f"SELECT k.kid AS kid, j.place AS a FROM {keys} AS k JOIN joined_{length} AS j ON k.queries = j.queries"
 
 
 MOST_JOINS = 1_000_000

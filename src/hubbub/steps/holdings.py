@@ -7,6 +7,7 @@ that nobody's pool held may be released too (a closed domain): they are adopted,
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from hubbub.errors import OurBug
@@ -23,6 +24,16 @@ class Holdings:
     def __init__(self, log: SearchLog, kind: Keys, held: str, keys: str, size: int) -> None:
         self.log, self.kind, self.held, self.keys, self.size = log, kind, held, keys, size
 
+    def holds(self, rows: pa.Table) -> npt.NDArray[np.bool_]:
+        """Which of these keys, named by their text, have an id."""
+        found, asked = np.zeros(rows.num_rows, bool), f"asked_{self.kind.name}"
+        if rows.num_rows:
+            engine, at = self.log.engine, pa.array(np.arange(rows.num_rows))
+            engine.register(asked, rows.select(self.kind.columns).append_column("at", at))
+            join = f"{self.keys} AS k JOIN {asked} AS a ON {self.kind.same('k', 'a')}"
+            found[engine.fetch(f"SELECT a.at AS at FROM {join}").column("at").to_numpy()] = True
+        return found
+
     def adopt(self, rows: pa.Table) -> Integers:
         """Give ids to keys that stand in no pool: the next ones, in the order of the rows."""
         ids = self.size + np.arange(rows.num_rows)
@@ -38,12 +49,11 @@ class Holdings:
         """The engine's table of (uid, kid, …) for users who hold released keys."""
         engine = self.log.engine
         engine.register("released_keys", pa.table({"kid": ids, **columns}))
-        on = " AND ".join(f"h.{c} = k.{c}" for c in self.kind.columns)
         extra = "".join(f", r.{c} AS {c}" for c in columns)
         kept = "".join(f", k.{c} AS {c}" for c in columns)
         return (
             f"SELECT h.uid AS uid, k.kid AS kid{kept} FROM {self.held} AS h JOIN (SELECT t.*{extra} "
-            f"FROM {self.keys} AS t JOIN released_keys AS r ON t.kid = r.kid) AS k ON {on}"
+            f"FROM {self.keys} AS t JOIN released_keys AS r ON t.kid = r.kid) AS k ON {self.kind.same('h', 'k')}"
         )
 
     def recount(self, ids: Integers, lam: Integers, cap2: int) -> Integers:

@@ -14,6 +14,7 @@ from math import isqrt
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from hubbub.errors import OurBug
@@ -80,11 +81,10 @@ class EnginePools(Holdings):
         if not log.repeatable and first is None:
             order = engine.shuffle(seeded(keys, secret))
         if first is not None:  # keys of a public list come before the others
-            on = " AND ".join(f"h.{c} = l.{c}" for c in keys.columns)
             flag = f"CASE WHEN l.{keys.columns[0]} IS NULL THEN '1' ELSE '0' END AS unlisted"
             theirs = (
                 f"SELECT h.uid AS uid, {keys.list('h')}, {flag} FROM {self.held} AS h "
-                f"LEFT JOIN {first} AS l ON {on} WHERE h.uid IN ({heavy})"
+                f"LEFT JOIN {first} AS l ON {keys.same('h', 'l')} WHERE h.uid IN ({heavy})"
             )
             order = f"concat(unlisted, {order})"
         engine.smallest(f"heavy_{name}", theirs, keys.columns, order, limit)
@@ -119,7 +119,7 @@ class EnginePools(Holdings):
     def arrays(self) -> ArrayPools:
         """The same pools as arrays; only for logs made for tests and audits."""
         engine = self.log.engine
-        on = " AND ".join(f"p.{c} = k.{c}" for c in self.kind.columns)
+        on = self.kind.same("p", "k")
         users: dict[str, int] = {}
         found = []
         for table in (f"pool_{self.kind.name}", self.held):
@@ -127,6 +127,13 @@ class EnginePools(Holdings):
             ids = [users.setdefault(u, len(users)) for u in rows.column("uid").to_pylist()]
             found.append(np.array([ids, rows.column("kid").to_pylist()], np.int64).T.reshape(-1, 2))
         return ArrayPools(found[0], found[1], self.size, self.bits)
+
+    def listed(self, table: str) -> npt.NDArray[np.bool_]:
+        """Which keys stand in a table of texts, by id; only where the weights of all keys are brought, too."""
+        found = np.zeros(self.size, bool)
+        join = f"{self.keys} AS k JOIN {table} AS l ON {self.kind.same('k', 'l')}"
+        found[self.log.engine.fetch(f"SELECT k.kid AS kid FROM {join}").column("kid").to_numpy()] = True
+        return found
 
     def weights(self, live: Integers) -> Integers:
         """Round 1 was summed with the pools; later rounds restrict the pools to the live keys first."""
@@ -145,10 +152,10 @@ class EnginePools(Holdings):
         return checked(sums[live])
 
     def summed(self, live: str | None) -> str:
-        """The next round as SQL, (kid, w): over all keys, or those of `live`, to which pools are then restricted."""
+        """The next round as SQL, (kid, w): all keys, with their text, or those of `live`, to which pools are cut."""
         self._round += 1
         if live is None:
-            return f"SELECT kid, w FROM {self.keys}"
+            return f"SELECT kid, w, {self.kind.list()} FROM {self.keys}"
         engine = self.log.engine
         pool = f"pool_{self.kind.name}_{self._round}"
         if self._round == 2:
@@ -157,7 +164,7 @@ class EnginePools(Holdings):
                 texts,
                 f"SELECT t.kid AS kid, {self.kind.list('t')} FROM {self.keys} AS t JOIN {live} AS l ON t.kid = l.kid",
             )
-            on = " AND ".join(f"p.{c} = k.{c}" for c in self.kind.columns)
+            on = self.kind.same("p", "k")
             rows = f"SELECT p.uid AS uid, k.kid AS kid FROM {self._live} AS p JOIN {texts} AS k ON {on}"
         else:
             rows = f"SELECT p.uid AS uid, p.kid AS kid FROM {self._live} AS p JOIN {live} AS l ON p.kid = l.kid"

@@ -21,7 +21,7 @@ from hubbub.gaussian import GaussianStep
 from hubbub.guarantee import Claim, Neighbours
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Rows, Tables, Value
 from hubbub.mechanisms.crowd import calibrate, histograms, stages
-from hubbub.mechanisms.crowd.chain import LISTED, Chain, Later, Listed, count
+from hubbub.mechanisms.crowd.chain import Chain, Domain, Later, count
 from hubbub.mechanisms.crowd.synthetic import synthesise
 from hubbub.mechanisms.crowd.walks import Public
 from hubbub.mechanisms.rounds import Selection, select
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from hubbub.noise import NoiseSource
 
 PROOF = "docs/proofs/crowd.md"
+LISTED = "public_list"
+"""The engine's table of queries known beforehand."""
 SMALL = Fraction(1, 10**6)
 LISTED_FALSE = Parameter("F_list", "number", "listed queries of nobody to expect at most", 10, low=SMALL, high=100_000)
 FALSE_KEYS = Parameter(
@@ -223,10 +225,10 @@ class Crowd(Mechanism, register=True):
         """Queries known beforehand, and where from."""
         return tuple(known for known in (self.public_list, self.previous) if known is not None)
 
-    def _known(self) -> Listed:
-        """All of them as one list."""
+    def _known(self) -> pa.Table:
+        """All of them as one list, each query once."""
         rows = pa.concat_tables([known.rows.select(["query"]) for known in self.listed])
-        return Listed(rows.group_by("query").aggregate([]).sort_by("query"), Fraction(self.settings["F_list"]))
+        return rows.group_by("query").aggregate([]).sort_by("query")
 
     def caveats(self) -> tuple[str, ...]:
         """What the claim rests on besides."""
@@ -253,7 +255,7 @@ class Crowd(Mechanism, register=True):
         if any(stage.name == "transitions" for stage in self.stages):
             require_times(log)  # here, or a log without times would end a run that has drawn noise
         if self.listed:
-            self._known().register(log)
+            log.engine.register(LISTED, self._known())
         ahead = LISTED if self.listed else None
         found: dict[str, Any] = {first: EnginePools(log, self.offers[first], limit, self.selection.bits, secret, ahead)}
         later = {table: Later() for table in self.tables if table != first}
@@ -268,7 +270,9 @@ class Crowd(Mechanism, register=True):
         first = self.stage
         held = pools[first.name]
         if self.listed:
-            found = self._known().select(held, first, noise)
+            rows = self._known()
+            known = Domain(rows.num_rows, rows.take, LISTED)
+            found = known.select(held, first, noise, Fraction(self.settings["F_list"]))
         else:
             found = select(held, first.rounds, noise, first.name)
         released = {first.name: count(held, first, found, noise, fewest=0)}

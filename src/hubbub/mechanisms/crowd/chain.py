@@ -16,6 +16,7 @@ from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Released
@@ -32,59 +33,25 @@ from hubbub.steps.pools import EnginePools, Pools
 from hubbub.steps.sessions import SEPARATOR
 
 
-def missing(present: Integers, ranks: Integers) -> Integers:
-    """The numbers of these ranks among those that are not in `present` (sorted, from 0)."""
-    return ranks + np.searchsorted(present - np.arange(present.size), ranks, side="right")
-
-
 @dataclass(frozen=True)
 class Domain:
-    """A closed domain: how many keys, which of them stand in pools, and the text of any."""
+    """Keys known without the log, by code: how many there are, and the text of any."""
 
     size: int
-    present: Integers
-    """Codes of the pools' keys, by id."""
     rows: Callable[[Integers], pa.Table]
+    table: str = ""
+    """The engine's table of their texts, where the stage has other keys besides: a public list."""
 
-    def known(self, stage: Stage, false: Fraction) -> Known:
+    def known(self, pools: EnginePools, stage: Stage, false: Fraction) -> Known:
         """Thresholds by the size of the domain, which is public; present or absent decides nothing."""
-        return Known(closed(stage.rounds, self.size, false), self.size - self.present.size)
+        plan = closed(stage.rounds, self.size, false)
+        return Known(plan, self.size, lambda codes: pools.holds(self.rows(codes)), self.table)
 
-    def codes(self, found: Selected) -> Integers:
-        """Codes of released keys: those of pools first, then those of nobody."""
-        held = found.ids[: found.ids.size - found.absent.size]
-        return np.concatenate([self.present[held], missing(np.sort(self.present), found.absent)])
-
-
-LISTED = "public_list"
-"""The engine's table of queries known beforehand."""
-
-
-@dataclass(frozen=True)
-class Listed:
-    """Queries known without the log, inside the open stage: tested by thresholds of their own, held or not."""
-
-    rows: pa.Table
-    false: Fraction
-
-    def register(self, log: SearchLog) -> None:
-        """Make the list readable before pools are filled from it."""
-        log.engine.register(LISTED, self.rows.append_column("place", pa.array(np.arange(self.rows.num_rows))))
-
-    def select(self, pools: EnginePools, stage: Stage, noise: NoiseSource) -> Selected:
-        """The rounds, with keys of the list that nobody holds adopted if they pass."""
-        engine = pools.log.engine
-        found = engine.fetch(
-            f"SELECT k.kid AS kid, l.place AS place FROM {pools.keys} AS k JOIN {LISTED} AS l ON k.query = l.query"
-        )
-        members = np.zeros(pools.size, bool)
-        members[found.column("kid").to_numpy()] = True
-        places = np.sort(found.column("place").to_numpy())
-        size = self.rows.num_rows
-        known = Known(closed(stage.rounds, size, self.false), size - places.size, members)
-        chosen_ones = select(pools, stage.rounds, noise, stage.name, known)
-        pools.adopt(self.rows.take(missing(places, chosen_ones.absent)))
-        return chosen_ones
+    def select(self, pools: EnginePools, stage: Stage, noise: NoiseSource, false: Fraction) -> Selected:
+        """The rounds; keys that pass and that nobody holds are adopted."""
+        found = select(pools, stage.rounds, noise, stage.name, self.known(pools, stage, false))
+        pools.adopt(self.rows(found.absent))
+        return found
 
 
 def count(pools: Pools, stage: Stage, found: Selected, noise: NoiseSource, fewest: int = FEWEST) -> Released:
@@ -103,6 +70,12 @@ def at_most(child: Released, parent: Released, places: Integers) -> Released:
     if child.values is None or parent.values is None:
         return child
     return replace(child, values=np.minimum(child.values, parent.values[places]))
+
+
+def places(texts: pa.ChunkedArray, among: pa.ChunkedArray) -> Integers:
+    """Where texts stand among others; all of them do."""
+    found: Integers = pc.index_in(texts, value_set=among).to_numpy()
+    return found
 
 
 def by_value(released: Released, texts: Sequence[tuple[str, ...]]) -> Integers:
@@ -131,37 +104,23 @@ class Chain:
     click_keys: Keys = chosen.CHOSEN_CLICKS
 
     def choose(self, pools: Holdings, found: Selected) -> None:
-        """From here on these keys are public."""
-        self.texts[pools.kind.name] = chosen.choose(self.log, pools, found.ids)
+        """From here on these queries are public."""
+        self.log.engine.register("chosen_queries", self._texts(pools, found))
+
+    def _texts(self, pools: Holdings, found: Selected) -> pa.Table:
+        """The text of released keys, in the order of their ids here; kept for the stages that follow."""
+        kind, ids = pools.kind, found.ids
+        self.texts[kind.name] = texts = names(self.log, Counts(ids, pools.keys), kind, ids)
+        return texts
 
     def named(self, kind: Keys, ids: Integers) -> pa.Table:
         """The text of released keys."""
         if kind.name in self.texts:
-            return self.texts[kind.name].select(kind.columns)
+            return self.texts[kind.name]
         return names(self.log, Counts(ids, self.tables[kind.name].keys), kind, ids)
 
     def _pools(self, kind: Keys, stage: Stage) -> EnginePools:
         return EnginePools(self.log, kind, stage.rounds.limit, stage.rounds.bits, self.secret)
-
-    def _numbers(self, sql: str, size: int, columns: tuple[str, ...]) -> list[Integers]:
-        rows = self.log.engine.fetch(sql)
-        at = rows.column("kid").to_numpy()
-        found = []
-        for column in columns:
-            values = np.zeros(size, np.int64)
-            values[at] = rows.column(column).to_numpy()
-            found.append(values)
-        return found
-
-    def _places(self, sql: str, ids: Integers) -> Integers:
-        """A number of each released key (ids sorted), and of no other."""
-        self.log.engine.register("found_keys", pa.table({"kid": ids}))
-        rows = self.log.engine.fetch(
-            f"SELECT n.kid AS kid, n.a AS a FROM ({sql}) AS n JOIN found_keys AS f ON n.kid = f.kid"
-        )
-        places = np.zeros(ids.size, np.int64)
-        places[np.searchsorted(ids, rows.column("kid").to_numpy())] = rows.column("a").to_numpy()
-        return places
 
     # ------------------------------------------------------------------ one stage after another
 
@@ -171,7 +130,8 @@ class Chain:
         found = select(pools, stage.rounds, noise, stage.name)
         released = count(pools, stage, found, noise)
         self.tables["clicks"].keys = pools.keys
-        return at_most(released, queries, self._places(chosen.click_parents(pools.keys), found.ids))
+        asked = self._texts(pools, found).column("query")
+        return at_most(released, queries, places(asked, self.texts["queries"].column("query")))
 
     def transitions(
         self, stage: Stage, queries: Released, noise: NoiseSource, false: Fraction, *, longest: int
@@ -179,22 +139,17 @@ class Chain:
         """Steps between two different released queries, over all ordered pairs of them."""
         chosen.walk(self.log, longest)
         pools = self._pools(chosen.CHOSEN_TRANSITIONS, stage)
-        n = queries.ids.size
-        a, b = self._numbers(chosen.transition_codes(pools.keys), pools.size, ("a", "b"))
-        names = self.texts["queries"].column("query")
+        asked, n = self.texts["queries"].column("query"), queries.ids.size
 
         def rows(codes: Integers) -> pa.Table:
-            first, second = codes // max(1, n - 1), codes % max(1, n - 1)
-            second = second + (second >= first)  # no diagonal
-            return pa.table({"query": names.take(first), "next_query": names.take(second)})
+            first, second = np.divmod(codes, max(1, n - 1))
+            second += second >= first  # no diagonal
+            return pa.table({"query": asked.take(first), "next_query": asked.take(second)})
 
-        domain = Domain(n * (n - 1), a * (n - 1) + b - (b > a), rows)
-        found = self._closed(pools, stage, domain, noise, false)
+        found = Domain(n * (n - 1), rows).select(pools, stage, noise, false)
         released = count(pools, stage, found, noise)
-        codes = domain.codes(found)
-        first, second = codes // max(1, n - 1), codes % max(1, n - 1)
-        released = at_most(at_most(released, queries, first), queries, second + (second >= first))
-        self.choose(pools, found)
+        for ends in self._texts(pools, found).itercolumns():
+            released = at_most(released, queries, places(ends, asked))
         self.tables["transitions"].keys = pools.keys
         return released
 
@@ -213,26 +168,15 @@ class Chain:
         order = by_value(shorter, heads)
         heads = [heads[i] for i in order]
         joined, parents = chosen.joins(heads[: chosen.joinable(heads)])  # the most frequent, if all would be too many
-        parents = order[parents]
-        table = pa.table({"queries": pa.array(joined, pa.string()), "place": np.arange(len(joined))})
+        table = pa.table({"queries": pa.array(joined, pa.string())})
         self.log.engine.register(f"joined_{length}", table)
         pools = self._pools(chosen.sequences(length), stage)
-        (codes,) = self._numbers(chosen.sequence_codes(length, pools.keys), pools.size, ("a",))
-        domain = Domain(len(joined), codes, lambda codes: table.take(codes))
-        found = self._closed(pools, stage, domain, noise, false)
+        found = Domain(len(joined), table.take).select(pools, stage, noise, false)
         released = count(pools, stage, found, noise, fewest=0)
-        both = parents[domain.codes(found)]
-        released = at_most(at_most(released, shorter, both[:, 0]), shorter, both[:, 1])
-        self.choose(pools, found)
+        codes = places(self._texts(pools, found).column("queries"), table.column("queries"))
+        for parent in order[parents[codes]].T:
+            released = at_most(released, shorter, parent)
         return pools, released
-
-    def _closed(
-        self, pools: EnginePools, stage: Stage, domain: Domain, noise: NoiseSource, false: Fraction
-    ) -> Selected:
-        known = domain.known(stage, false)
-        found = select(pools, stage.rounds, noise, stage.name, known)
-        pools.adopt(domain.rows(domain.codes(found)[found.ids.size - found.absent.size :]))
-        return found
 
     def sessions(self, levels: list[tuple[Holdings, Released]]) -> Released:
         """All lengths as one table; it has counts if there are enough of them together."""

@@ -38,6 +38,10 @@ class Keys:
         prefix = f"{table}." if table else ""
         return ", ".join(prefix + column for column in self.columns)
 
+    def same(self, one: str, other: str) -> str:
+        """That two tables name the same key, as SQL."""
+        return " AND ".join(f"{one}.{column} = {other}.{column}" for column in self.columns)
+
     def distinct(self, log: str = "log") -> str:
         """One row per user and key she holds, with the time of its first event."""
         return (
