@@ -111,7 +111,7 @@ def test_no_draw_reads_a_shuffle_that_a_dying_worker_takes_along(engine: Spark, 
     for name, sql, jobs in (("still", ROWS, 1), ("noisy", "SELECT id % 500 AS id FROM range(2000) GROUP BY 1", 2)):
         context.setJobGroup(name, name)
         engine.map_batches(name, sql, draw, SCHEMA)
-        status = context.statusTracker()
+        status: Any = context.statusTracker()
         stages = [len(status.getJobInfo(job).stageIds) for job in sorted(status.getJobIdsForGroup(name))]
         assert stages[-1] == 1 and len(stages) >= jobs, stages
     assert engine.fetch("SELECT count(DISTINCT id) AS n FROM noisy").to_pylist() == [{"n": 500}]

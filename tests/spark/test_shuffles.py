@@ -42,8 +42,8 @@ STATED = {
     ("sessions", "sessions"): (3, 0),
     ("gaussian", "queries"): (3, 0),
     ("geometric", "queries"): (3, 0),
-    ("sips", "queries"): (7, 16),
-    ("adaptive", "queries"): (7, 10),
+    ("sips", "queries"): (8, 16),
+    ("adaptive", "queries"): (8, 10),
     ("safelog", "queries"): (5, 0),
     ("optimal", "log"): (8, 0),
     ("k-query", "queries"): (2, 0),
@@ -51,7 +51,7 @@ STATED = {
     ("k-click", "clicks"): (2, 0),
     ("pseudonyms", "log"): (0, 0),
     ("token-hash", "log"): (0, 0),
-    ("crowd", "queries"): (7, 36),  # 10 in round 2, 6 in each later one, 8 in the recount
+    ("crowd", "queries"): (8, 36),  # 10 in round 2, 6 in each later one, 8 in the recount
 }
 UNPROVEN = ("k-query", "k-session", "k-click", "pseudonyms", "token-hash")
 POOL = QueryPool("pool", pa.table({"query": ["news", "weather"]}), "0" * 64, 2, "made up")

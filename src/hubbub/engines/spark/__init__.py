@@ -162,11 +162,25 @@ class Spark:
             self._show(name, rows.selectExpr(f"{start} + {place} AS {id}", "*").drop(ROW), path)
 
     def smallest(self, name: str, sql: str, columns: Sequence[str], by: str, limit: int) -> None:
-        """Keep, of every `uid`, the rows with the smallest values."""
-        kept = ", ".join(columns)
+        """Keep, of every `uid`, the rows with the smallest values.
+
+        Every task cuts a user to her limit before she moves. It cannot where a join by user has moved her already, so
+        that the rows of such a join are written first.
+        """
+        sql, kept = self._settled(name, sql), ", ".join(columns)
         ordinal = f"row_number() OVER (PARTITION BY uid ORDER BY {by}, {kept}) AS ordinal"
         ordered = f"SELECT uid, {kept}, {ordinal} FROM ({sql}) AS rows"
         self.save(name, f"SELECT uid, {kept} FROM ({ordered}) AS ordered WHERE ordinal <= {limit}")
+        self.drop(f"{name}_settled")
+
+    def _settled(self, name: str, sql: str) -> str:
+        """The same rows out of no shuffle: those that move are written first."""
+        with self._asking():
+            plan = self.session.sql(sql)._jdf.queryExecution().executedPlan().toString()
+        if "ENSURE_REQUIREMENTS" not in plan:  # the origin of every shuffle that was not asked for by a hint
+            return sql
+        self.save(f"{name}_settled", sql)
+        return f"SELECT * FROM {name}_settled"
 
     def shuffle(self, columns: str) -> str:
         """Spark's own hash."""
@@ -175,9 +189,8 @@ class Spark:
     def map_batches(self, name: str, sql: str, function: Batches, schema: pa.Schema) -> None:
         """Run a function over the rows of a query in the workers; what it returns is written once and read back.
 
-        Rows that move on their way to the function are written first. A worker that dies takes its half of a shuffle
-        with it: Spark then starts the tasks that read it anew, beside those that still run, and the faster of two
-        draws would win.
+        Rows that move are written first. A worker that dies takes its half of a shuffle with it: Spark then starts the
+        tasks that read it anew, beside those that still run, and the faster of two draws would win.
         """
         from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -185,15 +198,10 @@ class Spark:
             yield from function(batches)
 
         require_no_generator(function)
+        sql = self._settled(name, sql)
         with self._asking():
-            rows, moved = self.session.sql(sql), None
-            if "ENSURE_REQUIREMENTS" in rows._jdf.queryExecution().executedPlan().toString():
-                rows, moved = self._written(f"{name}_moved", rows)
-            try:
-                self._show(name, *self._written(name, rows.mapInArrow(run, from_arrow_schema(schema))))
-            finally:
-                if moved is not None:
-                    shutil.rmtree(moved, ignore_errors=True)
+            self._show(name, *self._written(name, self.session.sql(sql).mapInArrow(run, from_arrow_schema(schema))))
+        self.drop(f"{name}_settled")
 
     def fetch(self, sql: str) -> pa.Table:
         """The rows of a query as an Arrow table."""
