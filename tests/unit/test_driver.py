@@ -105,7 +105,7 @@ CASES: dict[str, tuple[dict[str, object], dict[str, Any], tuple[str, ...]]] = {
     "token-hash published": ({}, {}, ()),
 }
 ONE_PLACE = {"optimal published", "k-session published"}
-"""An optimum over all users, and a sort of all sessions: they need everything in one place, and docs/scale.md says so."""
+"""An optimum over all users, and a sort of all sessions: docs/scale.md says that these are not for a cluster."""
 
 
 def made(case: str, lists: dict[str, Any]) -> Mechanism:
