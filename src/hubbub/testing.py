@@ -28,6 +28,7 @@ from hubbub.audit.protocols import Event, Subject, is_pooled
 from hubbub.audit.suite import contract
 from hubbub.audit.tiny import SECRET, measured, values_of
 from hubbub.engines import Engine
+from hubbub.engines.contract import check_draws, check_files
 from hubbub.gaussian import read_any
 from hubbub.guarantee import Definition, Neighbours
 from hubbub.ingest import SCHEMA, Ingested, ingest
@@ -184,7 +185,14 @@ def _check_scores(scores: Mapping[str, Any]) -> None:
 
 
 def check_engine(make: Callable[[Path], Engine]) -> None:
-    """An engine's promises: the same keys kept and the same exact counts as plain Python."""
+    """An engine's promises: the keys and exact counts of plain Python, files that read back, noise drawn once."""
+    with tempfile.TemporaryDirectory() as folder:
+        engine = make(Path(folder))
+        try:
+            check_files(engine, Path(folder))
+            check_draws(engine)
+        finally:
+            engine.close()
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         rows = [{"user": u, "time": t, "query": q, "rank": 1 if c else None, "url": c} for u, t, q, c in SMALL]

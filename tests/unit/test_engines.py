@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -16,6 +18,78 @@ from hubbub.testing import check_engine
 
 def test_duckdb_passes_the_contract() -> None:
     check_engine(lambda work: DuckDB(work, threads=2))
+
+
+class LosesNulls(DuckDB):
+    def write(self, name: str, parquet: Path) -> None:
+        self.save("filled", f"SELECT * REPLACE (coalesce(text, '') AS text) FROM {name}")
+        super().write("filled", parquet)
+
+
+class OtherTypes(DuckDB):
+    def write(self, name: str, parquet: Path) -> None:
+        self.save("doubles", f"SELECT * REPLACE (CAST(n AS DOUBLE) AS n) FROM {name}")
+        super().write("doubles", parquet)
+
+
+class DropsABatch(DuckDB):
+    def map_batches(self, name: str, sql: str, function: Any, schema: pa.Schema) -> None:
+        super().map_batches(name, f"SELECT * FROM ({sql}) AS rows WHERE id >= 100", function, schema)
+
+
+class RunsATaskTwice(DuckDB):
+    def map_batches(self, name: str, sql: str, function: Any, schema: pa.Schema) -> None:
+        again = f"SELECT * FROM ({sql}) AS rows WHERE id < 100"
+        super().map_batches(name, f"{sql} UNION ALL {again}", function, schema)
+
+
+class DrawsAtEveryRead(DuckDB):
+    """A plan with a draw in it, run whenever it is read."""
+
+    def map_batches(self, name: str, sql: str, function: Any, schema: pa.Schema) -> None:
+        self.plan = name, sql, function, schema
+
+    def fetch(self, sql: str) -> pa.Table:
+        super().map_batches(*self.plan) if hasattr(self, "plan") else None
+        return super().fetch(sql)
+
+
+class SharesNoise(DuckDB):
+    """Every part has the same generator, copied."""
+
+    def map_batches(self, name: str, sql: str, function: Any, schema: pa.Schema) -> None:
+        def parts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            rows = pa.Table.from_batches(batches)
+            [first] = (
+                pa.Table.from_batches(function(iter(rows.slice(0, 500).to_batches()))).combine_chunks().to_batches()
+            )
+            for start in range(0, rows.num_rows, 500):
+                yield pa.record_batch([rows["id"].slice(start, 500).combine_chunks(), first["noise"]], schema=schema)
+
+        super().map_batches(name, sql, parts, schema)
+
+
+class CopiesGenerators(DuckDB):
+    """Says that functions run elsewhere, and takes whatever they carry."""
+
+    spreads = True
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        (LosesNulls, "changed"),
+        (OtherTypes, "columns are"),
+        (DropsABatch, "lost or repeated"),
+        (RunsATaskTwice, "lost or repeated"),
+        (DrawsAtEveryRead, "drawn twice"),
+        (SharesNoise, "share their noise"),
+        (CopiesGenerators, "carries a generator"),
+    ],
+)
+def test_the_contract_finds_what_is_broken(broken: type[DuckDB], said: str) -> None:
+    with pytest.raises(AssertionError, match=said):
+        check_engine(lambda work: broken(work, threads=1))
 
 
 def test_memory_and_threads_are_checked(tmp_path: Path) -> None:
