@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.conftest import RELEASE, Hubbub, document
 
@@ -169,6 +171,18 @@ def test_a_list_does_not_go_with_made_up_queries(hubbub: Hubbub, tmp_path: Path)
     (tmp_path / "serp.tsv").write_text("query\turl\nnews\thttp://n.example\n")
     config.write_text(f'serp = "{tmp_path / "serp.tsv"}"\n')
     assert "no result list" in hubbub("estimate", *USERS, "--config", config, code=2).stderr
+
+
+def test_listed_queries_of_nobody_are_among_what_is_released(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"query": [f"nobody {i}" for i in range(500)]}), tmp_path / "list.parquet")
+    options = ("--mechanism", "crowd", "--epsilon", "4", "--delta", "1e-4", "--tables", "queries", "--json")
+    found: list[Any] = [
+        document(hubbub("estimate", log_file, *LOG, *options, *known))["owner_only"]
+        for known in ((), ("--public-list", tmp_path / "list.parquet"))
+    ]
+    plain, known = (one["estimate"]["queries"] for one in found)
+    assert plain["rows"] < known["rows"] < plain["rows"] + 20, "ten of nobody are expected at most, and some are there"
+    assert plain["distinct_keys"] == known["distinct_keys"], "those of the log"
 
 
 def test_rejected_lines_warn(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:

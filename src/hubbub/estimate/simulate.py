@@ -82,13 +82,18 @@ def each(mechanism: Mechanism, source: Source, runs: int) -> Iterator[dict[str, 
         shapes = samples | {
             table: shape_of(log, mechanism.offers[table], measured[table].keys, unbounded[table])
             for table in found
-            if table in unbounded and follows(measured[table])
+            if table in unbounded and (follows(measured[table]) or _adopted(measured[table], samples[table]))
         }
         yield {
             table: look(mechanism.value_column, sample, scale, measured[table], ready[table], found[table])
             for table, sample in shapes.items()
             if table in found
         }
+
+
+def _adopted(measured: Any, sample: Shape) -> bool:
+    """Whether queries of a list that nobody holds were released: keys that were not there before."""
+    return isinstance(measured, EnginePools) and measured.size > int((sample.id >= 0).sum())
 
 
 def look(value: str, sample: Shape, scale: float, measured: Any, ready: Any, found: Released) -> Seen:
