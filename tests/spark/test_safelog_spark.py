@@ -1,10 +1,14 @@
-"""safelog on Spark: the same exact counts before the noise, and the same seeded release, as on DuckDB."""
+"""safelog on Spark: the same exact counts before the noise, and the same seeded release, as on DuckDB.
+
+With noise that nobody can repeat it is drawn in the workers, here and for other tables over public lists.
+"""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -14,7 +18,9 @@ from hubbub.engines import Engine
 from hubbub.lists import QueryPool, UrlList
 from hubbub.log import read_log
 from hubbub.mechanisms import build
-from hubbub.noise import SeededNoise
+from hubbub.mechanisms.base import Rows
+from hubbub.mechanisms.spread import perturb
+from hubbub.noise import SecureNoise, SeededNoise
 from hubbub.release import named_rows, sort_rows
 from hubbub.steps.count import Pairs
 from tests.conftest import HEADER
@@ -57,3 +63,45 @@ def test_counts_and_seeded_rows_are_those_of_duckdb(variant: str, make_engine: M
             seen.append((exact, Pairs.ids(pairs.first, pairs.second).tolist(), rows))
     assert seen[0] == seen[1]
     assert sum(seen[0][0]["queries"]) > 50 and len(seen[0][2]["queries"]) >= 3 and len(seen[0][2]["transitions"]) >= 3
+
+
+USERS, FEW = 60, 20
+KNOWN = ["a", "b", *(f"{word} {user}" for word in ("own", "too") for user in range(USERS))]
+SITES = [f"http://{query.replace(' ', '-')}.example" for query in KNOWN]
+OWN = QueryPool("pool", pa.table({"query": KNOWN}), "0" * 64, len(KNOWN), "made up")
+CLICKED = UrlList("list", pa.table({"query": KNOWN, "url": SITES}), "0" * 64)
+CASES: dict[str, tuple[dict[str, object], dict[str, Any]]] = {
+    "safelog": ({"epsilon": 60}, {"pool": OWN, "serp": CLICKED}),
+    "korolova": ({"epsilon": 60, "delta": "1e-3", "d": 3, "d_c": 3}, {"serp": CLICKED, "variant": "published"}),
+    "optimal": ({"epsilon": 60, "delta": "1e-3"}, {}),
+}
+
+
+def test_what_is_brought_is_what_is_released(make_engine: Make, tmp_path: Path) -> None:
+    """Sixty users, each with queries and clicks of her own that every list knows: nobody's are brought."""
+    rows = [HEADER]
+    for user in range(USERS):
+        for n, query in enumerate(("a", "b", f"own {user}", f"too {user}")):
+            rows.append(f"{user}\t{query}\t2006-03-01 08:0{n}:00\t1\t{SITES[KNOWN.index(query)]}")
+    (tmp_path / "log.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    with read_log(tmp_path / "log.tsv", format="aol", engine=make_engine) as log:
+        fetch, brought = log.engine.fetch, [0]
+
+        def counted(sql: str) -> pa.Table:
+            found = fetch(sql)
+            brought.append(found.num_rows)
+            return found
+
+        log.engine.fetch, log.spread, log.repeatable = counted, True, False  # type: ignore[method-assign]
+        for name, (settings, options) in CASES.items():
+            mechanism = build(name, dict(settings), **options)
+            brought.clear()
+            counts = mechanism.measure(log, SECRET)
+            tables = perturb(log, mechanism, counts, SecureNoise())
+            texts = {
+                table: out.rows if isinstance(out, Rows) else named_rows(log, mechanism, table, counts[table], tables)
+                for table, out in tables.items()
+            }
+            assert max(brought) <= sum(out.num_rows for out in texts.values()) + FEW, name
+            table = "log" if name == "optimal" else "queries"
+            assert {"a", "b"} <= set(texts[table].column("query").to_pylist()), name

@@ -59,6 +59,7 @@ class Histograms(Mechanism):
     default_tables = ("clicks", "activity")
     variants = ("strict",)
     proof = PROOF
+    asks = True
     parameters = (EPSILON, DELTA, *STRICT)
 
     def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
