@@ -47,7 +47,7 @@ class Looked(Spark):
 
     def _written(self, name: str, rows: Any) -> Any:
         written = super()._written(name, rows)
-        self.session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()  # type: ignore[union-attr]
+        self.session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
         store = self.session._jsparkSession.sharedState().statusStore()
         last = store.executionsList().last()
         metrics, nodes = store.executionMetrics(last.executionId()), store.planGraph(last.executionId()).allNodes()

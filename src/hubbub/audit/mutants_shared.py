@@ -26,6 +26,7 @@ import pyarrow as pa
 from hubbub.audit import chain, engine, static, taint, two_stages
 from hubbub.audit.counts import sensitivity
 from hubbub.audit.exact import divergence, threshold_law
+from hubbub.audit.mutants_spread import SPREAD_MUTANTS
 from hubbub.audit.neighbours import threshold_pairs
 from hubbub.audit.protocols import Row, Subject
 from hubbub.audit.whole import whole_runs
@@ -399,4 +400,5 @@ SHARED_MUTANTS = (
         engine.shares,
         {"hubbub.steps.holdings:Holdings.kept": lambda kept: lambda held, ids, most: kept(held, ids, 10**9)},
     ),
+    *(Fault(*mutant) for mutant in SPREAD_MUTANTS),
 )

@@ -1,10 +1,10 @@
-"""Audits of what every mechanism rests on: reading, writing, booking, and the constants of a chain of stages."""
+"""Audits of what every mechanism rests on: reading, writing, booking, noise in parts, the constants of a chain."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from hubbub.audit import engine, static, taint, two_stages
+from hubbub.audit import engine, parts, static, taint, two_stages
 from hubbub.audit.protocols import Row
 from hubbub.audit.whole import FULL, QUICK, whole_runs
 
@@ -19,6 +19,7 @@ DETECTORS: tuple[Callable[[], Iterable[Row]], ...] = (
     static.slack,
     static.forked,
     engine.shares,
+    parts.tests,
     two_stages.tests,
 )
 

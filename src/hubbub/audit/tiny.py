@@ -25,7 +25,7 @@ Measure = Callable[[SearchLog, bytes], dict[str, Any]]
 
 
 @contextmanager
-def tiny_log(events: Iterable[Event]) -> Iterator[SearchLog]:
+def tiny_log(events: Iterable[Event], engine: type[DuckDB] = DuckDB) -> Iterator[SearchLog]:
     """A SearchLog holding just these rows."""
     rows = [{"user": u, "time": t, "query": q, "rank": 1 if url else None, "url": url} for u, t, q, url in events]
     with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as folder:
@@ -41,7 +41,7 @@ def tiny_log(events: Iterable[Event]) -> Iterator[SearchLog]:
             format="table",
             columns={"user": "user"},
         )
-        with SearchLog(DuckDB(Path(folder), threads=1), ingested, Path(folder)) as log:
+        with SearchLog(engine(Path(folder), threads=1), ingested, Path(folder)) as log:
             yield log
 
 
