@@ -79,6 +79,12 @@ def test_a_listed_query_of_somebody_passes_by_its_own_noise_or_not_at_all() -> N
     assert released(events, Everyone(), public_list=listed("a", "b", "x", "y")) == ["a", "b", "y", "z"]
 
 
+def test_lists_that_overlap_name_each_query_once() -> None:
+    """A query that stood there twice would be tested twice."""
+    mechanism: Any = build("crowd", BUDGET, public_list=listed("a", "b", "b"), previous=listed("b", "c"))
+    assert mechanism._known().to_pydict() == {"query": ["a", "b", "c"]}
+
+
 def test_listed_queries_come_first_into_a_full_pool() -> None:
     mechanism: Any = build("crowd", {**BUDGET, "D": 2}, tables=["queries"], public_list=listed("q7", "q8"))
     with tiny_log([("u", 1, f"q{i}", None) for i in range(10)]) as log:
