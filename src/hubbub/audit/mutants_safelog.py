@@ -18,7 +18,7 @@ from hubbub.mechanisms.safelog.absent import EXCESS
 from hubbub.mechanisms.safelog.measure import published
 from hubbub.noise import NoiseSource
 from hubbub.noise.source import Integers
-from hubbub.steps.count import Pairs
+from hubbub.steps.count import Counts, Flags, Held, Pairs
 
 
 def _measure(change: Callable[[Mechanism, SearchLog, bytes], dict[str, Any]]) -> Callable[[Mechanism], Subject]:
@@ -121,6 +121,30 @@ def _twice(mechanism: Mechanism, counts: Mapping[str, Any], noise: NoiseSource) 
     return {**tables, "queries": replace(shown, ids=both, values=values)}
 
 
+class _Unseen(Held):
+    def holds(self, ids: Integers) -> Flags:
+        return np.zeros(ids.size, np.bool_)
+
+
+class _Queries(Counts):
+    def held(self) -> Held:
+        return _Unseen(**vars(super().held()))
+
+
+class _Transitions(Pairs):
+    def among(self, keys: Integers) -> Held:
+        return _Unseen(**vars(super().among(keys)))
+
+
+def _unseen(table: str, kind: type[_Queries] | type[_Transitions]) -> Callable[[Mechanism], Subject]:
+    """What noise alone lets pass is released, somebody's keys not discarded: a held key may show twice."""
+
+    def change(mechanism: Mechanism, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
+        return mechanism.perturb({**counts, table: kind(**vars(counts[table]))}, noise)
+
+    return _perturb(change)
+
+
 def _moved(by: int) -> Callable[[Mechanism], Subject]:
     """Thresholds are off by one for keys that somebody holds."""
 
@@ -167,6 +191,8 @@ SAFELOG = (
     Mutant("keys of nobody are always the first", _nobody(_First)),
     Mutant("values of nobody folded, not geometric", _nobody(_Folded)),
     Mutant("two draws for a query in log and pool", _perturb(_twice)),
+    Mutant("held queries not discarded from those of nobody", _unseen("queries", _Queries)),
+    Mutant("held transitions not discarded from those of nobody", _unseen("transitions", _Transitions), "transitions"),
     Mutant("noise halved", _with_noise(_Halved)),
     Mutant("scales halved", _half_scale),
     Mutant("noise shared between keys", _with_noise(_Shared)),
