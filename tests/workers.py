@@ -12,7 +12,13 @@ from typing import Any
 import pytest
 
 FOLDERS = ("tests/spark/", "tests/browser/")
-LONGEST = ("tests/spark/", "tests/docs/test_pages.py", "tests/statistical/test_audit.py", "tests/browser/")
+LONGEST = (
+    "tests/spark/",
+    "tests/statistical/test_audit.py",
+    "tests/docs/test_pages.py",
+    "tests/browser/",
+    "tests/docs/test_wheel.py",
+)
 
 
 def unit(nodeid: str) -> str:
@@ -21,14 +27,15 @@ def unit(nodeid: str) -> str:
     return next((folder for folder in FOLDERS if file.startswith(folder)), file)
 
 
-def _turn(item: pytest.Item) -> int:
-    name = unit(item.nodeid)
-    return LONGEST.index(name) if name in LONGEST else len(LONGEST)
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest first, and otherwise as found."""
-    items.sort(key=_turn)
+    """The longest first, and otherwise as found; in a unit, files that end what the others share come last."""
+    alone = {item.path for item in items if "alone" in getattr(item, "fixturenames", ())}
+
+    def turn(item: pytest.Item) -> tuple[int, bool]:
+        name = unit(item.nodeid)
+        return LONGEST.index(name) if name in LONGEST else len(LONGEST), item.path in alone
+
+    items.sort(key=turn)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -40,13 +40,17 @@ def test_a_unit_is_run_by_one_worker(tmp_path: Path) -> None:
     assert all(len(by) == 1 for by in workers.values()), workers
 
 
-def test_the_longest_come_first() -> None:
-    found: list[Any] = [
-        SimpleNamespace(nodeid=f"{name}test.py::test" if name.endswith("/") else f"{name}::test")
-        for name in ("tests/a.py", *LONGEST[::-1], "tests/b.py")
-    ]
-    pytest_collection_modifyitems(found)
-    assert [unit(item.nodeid) for item in found] == [*LONGEST, "tests/a.py", "tests/b.py"]
+def test_the_longest_come_first_and_what_ends_a_session_last() -> None:
+    spark = [made_up("tests/spark/a.py"), made_up("tests/spark/a.py", "alone"), made_up("tests/spark/b.py")]
+    others = [made_up("tests/a.py"), *(made_up(name) for name in LONGEST[:0:-1]), made_up("tests/b.py")]
+    pytest_collection_modifyitems(found := [*others, *spark])
+    first = ["tests/spark/b.py", "tests/spark/a.py", "tests/spark/a.py"]
+    assert [item.nodeid for item in found] == [*first, *LONGEST[1:], "tests/a.py", "tests/b.py"]
+
+
+def made_up(name: str, *fixtures: str) -> Any:
+    """What the order looks at."""
+    return SimpleNamespace(nodeid=name, path=name, fixturenames=fixtures)
 
 
 def test_what_is_named_is_there() -> None:
