@@ -7,7 +7,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
@@ -21,10 +21,10 @@ from hubbub.errors import ParameterError
 from hubbub.ledger import Ledger
 from hubbub.log import read_log
 from hubbub.mechanisms import Korolova
-from hubbub.mechanisms.base import Tables
-from hubbub.noise import NoiseSource, SecureNoise
+from hubbub.mechanisms.noisy import reaching
+from hubbub.noise import SecureNoise
+from hubbub.noise.source import Integers
 from hubbub.release import Plan, Release, run_release
-from hubbub.steps.count import Counts
 from tests.conftest import RELEASE, Hubbub
 from tests.spark.conftest import Cluster
 
@@ -104,9 +104,10 @@ def test_a_release_outlives_a_worker(cluster: Cluster, log_file: Path, tmp_path:
     notes = str(draws)
 
     class Slow(Korolova):
-        def perturb(self, counts: Mapping[str, Counts], noise: NoiseSource) -> Tables:
-            found = super().perturb(counts, noise)
-            Path(notes, f"{os.getppid()}-{secrets.token_hex(4)}").write_text(str(found["queries"].values.tolist()))  # type: ignore[union-attr]
+        @staticmethod
+        def passes(noisy: Integers, threshold: int) -> Integers:
+            found = reaching(noisy, threshold)
+            Path(notes, f"{os.getppid()}-{secrets.token_hex(4)}").write_text(str(noisy[found].tolist()))
             time.sleep(2)
             return found
 
@@ -129,7 +130,9 @@ def test_a_release_outlives_a_worker(cluster: Cluster, log_file: Path, tmp_path:
     with ledger, read_log(log_file, format="aol", engine=engine) as log:
         result = run_release(log, Plan(Slow(epsilon=2, delta="1e-5", d=3), tmp_path / "out"), ledger)
         killer.join()
-        seen = [log.engine.fetch("SELECT kid, value FROM noisy_queries ORDER BY kid") for _ in range(2)]
+        assert isinstance(log.engine, Spark)
+        [noisy] = [name for name in log.engine._paths if name.startswith("noisy_")]
+        seen = [log.engine.fetch(f"SELECT kid, value FROM {noisy} ORDER BY kid") for _ in range(2)]
         assert [entry.state for entry in ledger.entries()] == ["committed"]
     assert len({note.name.split("-")[0] for note in draws.iterdir()}) == 2, "both workers drew"
     ids = seen[0]["kid"].to_pylist()

@@ -70,7 +70,7 @@ def test_ended_after_the_first_noise_it_never_draws_again(
     hubbub(*command(log_file, tmp_path, *ON_SPARK), code=130)
     for _ in range(2):
         assert "ended while it drew its noise" in hubbub(*command(log_file, tmp_path, *ON_SPARK), code=2).output
-        assert states(tmp_path) == ["drawing"] and drawn == ["noisy_queries"]
+        assert states(tmp_path) == ["drawing"] and len(drawn) == 1, "drawn once, in the workers"
     [dead] = (tmp_path / "work").iterdir()
     assert [path.name for path in dead.iterdir()] == ["run.json"], "raw data and noise are gone"
 
