@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections import defaultdict
 from fractions import Fraction
-from itertools import pairwise, permutations
+from itertools import pairwise, permutations, product
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ import pyarrow as pa
 import pytest
 
 from hubbub import Safelog
-from hubbub.account import Domain
+from hubbub.account import Domain, release_probability
+from hubbub.audit.closed import ClosedNoise
 from hubbub.audit.counts import NoNoise
 from hubbub.errors import ParameterError
 from hubbub.guarantee import Definition
@@ -174,6 +176,25 @@ def test_huge_domains_cost_nothing() -> None:
     assert 15 < sum(many) < 110
     assert excesses(noise, "pairs", Fraction(10), 0).size == 0
     assert excesses(noise, "pairs", Fraction(10), 1000).min() >= 0
+
+
+def test_the_joint_law_is_that_of_one_draw_a_key() -> None:
+    """Lemma 3, exactly: keys of count 0, 1, 0, every run enumerated; values from T + 2 on are one."""
+    mechanism, counted = Safelog(pool=POOL, b=1, K=1, tables=["queries"]), [0, 1, 0]
+    law, high = defaultdict[tuple[int, ...], float](float), 4
+    noise = ClosedNoise(reach=high)
+    for _ in noise.runs():
+        out = mechanism.perturb({"queries": Counts(np.array(counted))}, noise)["queries"]
+        assert out.values is not None
+        shown = dict(zip(out.ids.tolist(), np.minimum(out.values, high).tolist(), strict=True))
+        assert len(shown) == out.ids.size, "a key shows twice"
+        law[tuple(shown.get(key, 0) for key in range(3))] += noise.mass
+    tail = {n: [float(release_probability(Fraction(1), t, n)) for t in (2, 3, 4)] for n in (0, 1)}
+    each = {n: {0: 1 - at[0], 2: at[0] - at[1], 3: at[1] - at[2], 4: at[2]} for n, at in tail.items()}
+    for values in product((0, 2, 3, 4), repeat=3):
+        expected = math.prod(each[n][value] for n, value in zip(counted, values, strict=True))
+        assert math.isclose(law.pop(values), expected, rel_tol=1e-12), values
+    assert not law
 
 
 def test_strict_publishes_the_value_that_passed() -> None:

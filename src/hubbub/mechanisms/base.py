@@ -223,7 +223,7 @@ class Mechanism(ABC):
 
     @abstractmethod
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        """Noise and thresholds, on arrays alone."""
+        """Noise and thresholds: on arrays, or on counts that answer like arrays where they lie (`asks`)."""
 
     @property
     def value_column(self) -> str:
