@@ -19,7 +19,7 @@ from hubbub.mechanisms.optimal.frequent import distance, keep_frequent
 from hubbub.mechanisms.optimal.pack import Say
 from hubbub.mechanisms.optimal.problem import Integers, Limit, Problem
 from hubbub.mechanisms.optimal.rounding import fill, give_back
-from hubbub.mechanisms.optimal.search import Search
+from hubbub.mechanisms.optimal.search import Best, Search
 from hubbub.mechanisms.optimal.size import largest, optimum
 from hubbub.mechanisms.optimal.upper import Upper
 from hubbub.noise import SeededNoise
@@ -197,7 +197,8 @@ def test_every_solution_is_below_the_strengthened_bound(seed: int, one: bool) ->
     )
     best = max(sum(x) for x in everything(problem, LN2, 1 if one else None))
     first = linear.relax(matrix, np.full(matrix.shape[0], LN2.bound), top.astype(float), 5)
-    with Upper(matrix, LN2.bound, top, first, time.monotonic() + 5) as upper:
+    nothing = Best(np.zeros(usable.size, np.int64))
+    with Upper(matrix, LN2.bound, top, first, time.monotonic() + 5, nothing) as upper:
         pass
     assert upper.value == best
 

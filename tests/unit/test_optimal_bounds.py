@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from tests.unit.test_optimal import LN2, made_up
+from tests.unit.test_optimal import LN2, edges, made_up
 
 from hubbub.errors import OurBug
 from hubbub.mechanisms.optimal import facets, linear
@@ -17,7 +17,7 @@ from hubbub.mechanisms.optimal.facets import Facets, facet
 from hubbub.mechanisms.optimal.highs import solve
 from hubbub.mechanisms.optimal.pack import tops
 from hubbub.mechanisms.optimal.problem import TOLERANCE, Floats, Integers, Limit
-from hubbub.mechanisms.optimal.search import Search
+from hubbub.mechanisms.optimal.search import WORSE, Best, Search
 from hubbub.mechanisms.optimal.strengthen import Conflicts, whole_rows
 from hubbub.mechanisms.optimal.upper import Upper
 
@@ -47,7 +47,8 @@ def test_a_facet_holds_for_every_way_and_is_reached_by_one(seed: int, monkeypatc
         if row is not None:
             cut += 1
             reached = float((within(need, top, LN2.bound) @ row).max())
-            assert 1 - 1e-6 < reached <= 1 + 1e-12
+            assert 1 - 10 * facets.GRID < reached <= 1 + 1e-11
+            assert row / facets.GRID == pytest.approx(np.rint(row / facets.GRID), abs=1e-6)
             assert row @ x > 1
     assert cut > 20
 
@@ -88,23 +89,24 @@ def test_no_row_cuts_off_a_solution(seed: int, one: bool) -> None:
 def test_facets_lower_the_bound_and_stay_above_what_is_found(
     seed: int, goal: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hubbub.mechanisms.optimal.upper.BRANCHED", 0)  # rows alone, no branch and bound
+    monkeypatch.setattr(Upper, "_branch", lambda *_: None)  # rows alone
     problem = made_up(seed, 40, 90)
     limit: Limit = LN2
     usable = problem.usable(limit)
     matrix = problem.matrix[:, usable]
     top = np.ones(usable.size, np.int64) if goal == "diverse" else tops(problem, limit, usable)
     first = linear.relax(matrix, np.full(matrix.shape[0], limit.bound), top.astype(float), 5)
+    nothing = np.zeros(usable.size, np.int64)
 
     def bound() -> int:
-        with Upper(matrix, limit.bound, top, first, time.monotonic() + 10) as upper:
+        with Upper(matrix, limit.bound, top, first, time.monotonic() + 10, Best(nothing)) as upper:
             pass
         return upper.value
 
     with_facets = bound()
     monkeypatch.setattr(Facets, "violated", lambda *_: None)
     assert with_facets <= bound() <= first.bound
-    search = Search(matrix, limit.bound, np.zeros(usable.size, np.int64), top)
+    search = Search(matrix, limit.bound, nothing, top)
     found = search.run(time.monotonic() + 0.5, lambda n: n >= with_facets, lambda _: None)
     assert 0 < found.sum() <= with_facets
 
@@ -122,6 +124,33 @@ def test_the_search_is_never_worse_than_its_start() -> None:
         assert search.load == pytest.approx(matrix @ search.x, abs=1e-9)
         before = search.objective
     assert before > 0
+
+
+def test_two_searches_share_the_best_and_one_that_falls_behind_follows() -> None:
+    problem = made_up(9, 60, 120)
+    matrix, ones = problem.matrix[:, problem.usable(LN2)], np.ones(problem.usable(LN2).size, np.int64)
+    best = Best(np.zeros(ones.size, np.int64))
+    one, other = (Search(matrix, LN2.bound, best, ones, seed) for seed in (1, 2))
+    one.step(time.monotonic() + 5)
+    ahead = best.objective
+    assert one.x.sum() == one.objective == other.objective == ahead > WORSE
+    assert other.x.sum() == 0
+    other.size = 8.0  # a region, not the whole
+    other.step(time.monotonic() + 5)
+    assert ahead - WORSE <= other.x.sum() <= best.objective
+    best.offer(np.zeros(ones.size, np.int64))
+    assert best.objective >= ahead
+
+
+def test_where_branching_would_not_end_the_rest_of_the_time_is_a_second_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hubbub.mechanisms.optimal.upper.BRANCHED", 0)
+    problem = edges(*((i, i + 1) for i in range(11)))  # a path of 12 users: 6 pairs at best
+    matrix, ones = problem.matrix, np.ones(11, np.int64)
+    best = Best(np.zeros(11, np.int64))
+    first = linear.relax(matrix, np.full(12, LN2.bound), ones.astype(float), 5)
+    with Upper(matrix, LN2.bound, ones, first, time.monotonic() + 5, best) as upper:
+        pass
+    assert best.objective == upper.value == 6
 
 
 def test_facets_stop_when_time_is_up() -> None:

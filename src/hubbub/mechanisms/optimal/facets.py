@@ -18,10 +18,13 @@ from hubbub.mechanisms.optimal.problem import TOLERANCE, Floats, Integers
 
 USED = 1e-4
 VIOLATED = 1.005
+ULPS = 1e-12
+"""What a sum of a few floats may be off by."""
 MOST = 2000
 """Ways to fill a user's B that are written down; pairs beyond that are lifted."""
-SAFE = 1e-8
-"""Taken off every coefficient: far more than a sum of a few floats is off by."""
+GRID = 1e-6
+"""Coefficients are multiples of this. With coefficients of 1e-8, or that much below 1, the solver's presolve called
+solutions optimal that were not."""
 
 
 class Facets:
@@ -34,7 +37,7 @@ class Facets:
         """Rows with right-hand side 1; None if x is in everybody's hull. Ends early when time is up."""
         shares = self.by_user.copy()
         shares.data = (x / self.top)[shares.indices]
-        crowded = np.flatnonzero(shares.sum(axis=1) > 1 + SAFE)  # at most 1: a mixture of single pairs, so inside
+        crowded = np.flatnonzero(shares.sum(axis=1) > 1 + GRID)  # at most 1: a mixture of single pairs, so inside
         pairs, weights = [], []
         for k in crowded.tolist():
             if time.monotonic() > self.until:
@@ -67,19 +70,24 @@ def facet(need: Floats, top: Integers, x: Floats, bound: float) -> Floats | None
     if float(weights @ x[chosen]) <= VIOLATED:
         return None
     row = np.zeros(need.size)
-    row[chosen] = np.where(weights > SAFE, weights - SAFE, 0.0)
+    near = np.rint(weights / GRID) * GRID
+    row[chosen] = near if float((full @ near).max()) <= 1 + ULPS else _down(weights)
     front = _front(load, ways @ row[chosen])
     rest = np.setdiff1d(np.arange(need.size), chosen)
     for j in rest[np.lexsort((-need[rest], -x[rest]))].tolist():
         times = np.arange(1, int(top[j]) + 1)
         times = times[times * need[j] <= bound + TOLERANCE]
         beside = front[1][np.searchsorted(front[0], bound - times * need[j] + TOLERANCE, side="right") - 1]
-        row[j] = max(0.0, float(((1.0 - beside) / times).min()) - SAFE)
+        row[j] = _down(((1.0 - beside) / times).min())
         if row[j] > 0:
             load = np.concatenate([front[0], *(front[0] + n * need[j] for n in times)])
             value = np.concatenate([front[1], *(front[1] + n * row[j] for n in times)])
             front = _front(load[load <= bound + TOLERANCE], value[load <= bound + TOLERANCE])
     return row
+
+
+def _down(weights: Floats) -> Floats:
+    return np.floor(np.maximum(0.0, weights) / GRID + ULPS / GRID) * GRID
 
 
 def _ways(need: Floats, top: Integers, order: Integers, bound: float) -> tuple[Floats, Floats, Integers]:

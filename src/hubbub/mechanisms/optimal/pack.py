@@ -1,6 +1,6 @@
 """Size and diversity are one problem: as many rows as fit, with any number of rows a pair or with one.
 
-usable pairs → relaxation (prices, first bound) → fill the slack → local search | proven bound, beside it
+usable pairs → relaxation (prices, first bound) → fill the slack → local search | proven bound, then a second search
 → give back what exact arithmetic does not allow → certificate
 """
 
@@ -16,7 +16,7 @@ from hubbub.mechanisms.optimal.certificate import Certificate, certify
 from hubbub.mechanisms.optimal.linear import relax
 from hubbub.mechanisms.optimal.problem import Integers, Limit, Problem
 from hubbub.mechanisms.optimal.rounding import fill, give_back
-from hubbub.mechanisms.optimal.search import Search
+from hubbub.mechanisms.optimal.search import Best, Search
 from hubbub.mechanisms.optimal.upper import Upper
 
 Say = Callable[[str], None]
@@ -54,11 +54,10 @@ def pack(problem: Problem, limit: Limit, goal: str, seconds: float, say: Say) ->
     starts = (nothing, None), (nothing, first.prices), (floor, None)
     best = max((fill(matrix, limit.bound, x, top, prices) for x, prices in starts), key=np.sum)
     say(f"{goal}: {best.sum()} rows at once, at most {first.bound:.0f}")
-    with Upper(matrix, limit.bound, top, first, until) as upper:
-        upper.known(best)
-        search = Search(matrix, limit.bound, best, top)
-        found = search.run(until, upper.reached, _speaking(say, goal, upper), upper.lower)
-    x[usable] = found
+    shared = Best(best)
+    with Upper(matrix, limit.bound, top, first, until, shared) as upper:
+        Search(matrix, limit.bound, shared, top).run(until, upper.reached, _speaking(say, goal, upper), upper.lower)
+    x[usable] = shared.x
     x = give_back(problem, x, limit)
     return Solved(x, certify(problem, x, limit, goal, int(x.sum()), upper.value))
 

@@ -1,13 +1,15 @@
-"""Local search for whole numbers of rows: free the pairs around one user, solve that small problem exactly, go on.
+"""Local search for whole numbers of rows: take out what was chosen around one user, solve that small problem, go on.
 
-A region is what can be reached from a random user through pairs that few users share. Everything outside stays, so
-the small problem has the slack that is left there; its optimum is at least as good as what it replaces. Regions grow
-while they are solved to their end quickly and shrink when they are not.
+A region is the chosen pairs that are reached from a random user through pairs that few users share. Without them some
+pairs fit that did not, and the small problem chooses among these. Its weights are a little uneven, by chance, and what
+it finds may be a few rows worse than the best so far (the noising method, Charon and Hudry 1993): so the next region
+starts from somewhere else. Regions grow while they are solved to their end quickly and shrink when they are not.
 """
 
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable
 
@@ -15,31 +17,55 @@ import numpy as np
 from scipy import sparse
 
 from hubbub.mechanisms.optimal.highs import solve
-from hubbub.mechanisms.optimal.problem import TOLERANCE, Flags, Integers
+from hubbub.mechanisms.optimal.problem import TOLERANCE, Integers
 from hubbub.mechanisms.optimal.rounding import SEED, fits
 
-QUICK, SLOW = 0.1, 2.0
+QUICK, SLOW = 0.15, 2.0
 """Seconds of computing below which a region may grow, and seconds after which it is given up."""
 FEW_USERS = 30
 """Pairs of more users than this reach half the log: a region does not grow through them."""
+UNEVEN, ENOUGH, WORSE = 0.2, 0.3, 3
+"""By how much weights differ from 1 at most, how near to a region's optimum is enough, and how many rows a solution
+may be worse than the best."""
 
 
-class Search:
-    """The best solution so far, and its regions. Better is larger Σ x."""
+class Best:
+    """The best solution that any search has found; searches in two threads may share it."""
 
-    def __init__(self, matrix: sparse.csc_array, bound: float, x: Integers, top: Integers) -> None:
-        self.matrix, self.bound, self.x, self.top = matrix, bound, x.copy(), top
-        self.by_user = matrix.tocsr()
-        self.load = matrix @ x
-        self.narrow = np.diff(matrix.indptr) <= FEW_USERS
-        self.dice = np.random.default_rng(SEED)
-        self.size = 400.0
-        self.rounds = 0
+    def __init__(self, x: Integers) -> None:
+        self.x = x.copy()
+        self._lock = threading.Lock()
 
     @property
     def objective(self) -> int:
         """Σ x."""
         return int(self.x.sum())
+
+    def offer(self, x: Integers) -> None:
+        """Keep a copy if it is better."""
+        with self._lock:
+            if int(x.sum()) > self.objective:
+                self.x = x.copy()
+
+
+class Search:
+    """A solution on its way, and the best one, which it may share with another search. Better is larger Σ x."""
+
+    def __init__(
+        self, matrix: sparse.csc_array, bound: float, best: Integers | Best, top: Integers, seed: int = SEED
+    ) -> None:
+        self.matrix, self.bound, self.top = matrix, bound, top
+        self.best = best if isinstance(best, Best) else Best(best)
+        self.by_user = matrix.tocsr()
+        self.narrow = np.diff(matrix.indptr) <= FEW_USERS
+        self.dice = np.random.default_rng(seed)
+        self.size = 40.0
+        self.x, self.load = self.best.x.copy(), matrix @ self.best.x
+
+    @property
+    def objective(self) -> int:
+        """Σ x of the best."""
+        return self.best.objective
 
     def run(
         self,
@@ -50,63 +76,71 @@ class Search:
     ) -> Integers:
         """Improve until the clock says `until`, or `done` is content with the objective.
 
-        A region that is the whole problem, solved to its end, is an upper bound, too: `proven` is told.
+        A region that is the whole problem, solved to its end, is an upper bound, too: `proven` is told, and that is it.
         """
         while self.matrix.shape[1] and time.monotonic() < until and not done(self.objective):
-            proven(self.step(until))
-            self.rounds += 1
+            bound = self.step(until)
+            proven(bound)
             say(self.objective)
-            if self.rounds > 3 and self.size >= 4 * self.matrix.shape[1]:
-                break  # the whole problem was a region, more than once
-        return self.x
+            if math.isfinite(bound):
+                break
+        return self.best.x
 
     def step(self, until: float) -> float:
         """One region; an upper bound of the whole problem if it was all of it, else infinity."""
-        started, computed = time.monotonic(), time.thread_time()
-        region = self._region(int(self.size))
-        part = self.matrix[:, region]
-        slack = self.bound - self.load + part @ self.x[region]
-        free = fits(part, slack)
-        inside = part[:, free].tocsr()
-        rows = np.flatnonzero(np.diff(inside.indptr))
+        if self.x.sum() < self.objective - WORSE:
+            self.x, self.load = self.best.x.copy(), self.matrix @ self.best.x  # the other search is ahead
+        computed = time.thread_time()
+        out = self._region(int(self.size))
+        whole = out.size == np.count_nonzero(self.x)
+        stays = self.x.copy()
+        stays[out] = 0
+        slack = self.bound - self.load + self.matrix[:, out] @ self.x[out]
+        near = np.arange(stays.size) if whole else self._of(np.unique(self.matrix[:, out].indices))
+        free = near[fits(self.matrix[:, near], slack) & (stays[near] < self.top[near])]
+        inside = self.matrix[:, free].tocsr()
+        before, room = (self.x - stays)[free], (self.top - stays)[free].astype(np.float64)
+        rows = np.flatnonzero(inside @ room > slack)  # the other users cannot have too much
         found = solve(
             inside[rows].tocsc(),
             slack[rows] + TOLERANCE / 10,
-            np.ones(inside.shape[1]),
-            top=self.top[region[free]].astype(np.float64),
+            1 + (0.0 if whole else UNEVEN) * self.dice.random(free.size),
+            top=room,
             integer=True,
-            start=self.x[region[free]].astype(np.float64),
-            seconds=min(SLOW, until - started),
+            start=before.astype(np.float64),
+            seconds=min(SLOW, until - time.monotonic()),
+            mip_abs_gap=1e-6 if whole else ENOUGH,
         )
         if found.x is not None:
-            self._accept(region, free, part, np.rint(found.x).astype(np.int64))
+            after = np.rint(found.x).astype(np.int64)
+            load = self.load + self.matrix[:, free] @ (after - before)
+            better = self.x.sum() + after.sum() - before.sum() >= self.objective - WORSE
+            if better and load.max(initial=0.0) <= self.bound + TOLERANCE:
+                self.x, self.load = stays, load
+                self.x[free] += after
+                self.best.offer(self.x)
         quick = found.status == "Optimal" and time.thread_time() - computed < QUICK
-        self.size = max(50.0, self.size * (1.05 if quick else 0.92))
-        whole = region.size == self.matrix.shape[1] and found.status == "Optimal"
-        return found.bound if whole else math.inf
+        self.size = max(8.0, self.size * (1.05 if quick else 0.92))
+        return found.bound if whole and found.status == "Optimal" else math.inf
 
-    def _accept(self, region: Integers, free: Flags, part: sparse.csc_array, found: Integers) -> None:
-        new = np.zeros(region.size, np.int64)
-        new[free] = found
-        load = self.load + part @ (new - self.x[region])
-        if new.sum() >= self.x[region].sum() and load.max(initial=0.0) <= self.bound + TOLERANCE:
-            self.x[region], self.load = new, load
+    def _of(self, users: Integers) -> Integers:
+        return np.unique(self.by_user[users].indices)
 
     def _region(self, size: int) -> Integers:
-        """About so many pairs around a random user."""
-        if size >= self.matrix.shape[1]:
-            return np.arange(self.matrix.shape[1])
-        reached = np.zeros(self.matrix.shape[1], np.bool_)
+        """About so many chosen pairs around a random user; all of them if that is few."""
+        chosen = self.x > 0
+        if size >= np.count_nonzero(chosen):
+            return np.flatnonzero(chosen)
+        out = np.zeros(chosen.size, np.bool_)
         users = self.dice.integers(self.matrix.shape[0], size=1)
-        known = users
+        known = np.zeros(self.matrix.shape[0], np.bool_)
         while users.size:
-            pairs = np.unique(self.by_user[users].indices)
-            pairs = pairs[~reached[pairs]]
-            room = size - int(reached.sum())
-            if pairs.size >= room:
-                reached[self.dice.permutation(pairs)[:room]] = True
+            known[users] = True
+            pairs = self._of(users)
+            more = pairs[chosen[pairs] & ~out[pairs]]
+            out[self.dice.permutation(more)[: size - np.count_nonzero(out)]] = True
+            if np.count_nonzero(out) >= size:
                 break
-            reached[pairs] = True
-            users = np.setdiff1d(self.matrix[:, pairs[self.narrow[pairs]]].indices, known)
-            known = np.union1d(known, users)
-        return np.flatnonzero(reached)
+            users = np.unique(self.matrix[:, pairs[self.narrow[pairs]]].indices)
+            users = users[~known[users]]
+        return np.flatnonzero(out)

@@ -1,6 +1,7 @@
 """The proven upper bound, beside the search: relaxation, then rows for whole numbers, then branch and bound.
 
-Runs in a thread of its own (the solver lets go of Python) and only ever lowers `value`.
+Runs in a thread of its own (the solver lets go of Python) and only ever lowers `value`. Where branch and bound would
+not come to its end, the rest of the time goes to a second search.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from hubbub.mechanisms.optimal.facets import Facets
 from hubbub.mechanisms.optimal.highs import solve
 from hubbub.mechanisms.optimal.linear import Relaxed, relax
 from hubbub.mechanisms.optimal.problem import TOLERANCE, Floats, Integers
+from hubbub.mechanisms.optimal.rounding import SEED
+from hubbub.mechanisms.optimal.search import Best, Search
 from hubbub.mechanisms.optimal.strengthen import Conflicts, whole_rows
 
 WORTH = 2e-4
@@ -25,7 +28,7 @@ CHEAP = 0.01
 """While a round gains more than this, cliques are enough; facets cost a small problem a user."""
 TIGHT = 0.97
 """New rows that the relaxation fills less than this, at no price, are dropped again."""
-BRANCHED = 200_000
+BRANCHED = 10_000
 CUT = 1_000_000
 """Entries up to which branch and bound, and rows for whole numbers, are tried."""
 
@@ -33,10 +36,11 @@ CUT = 1_000_000
 class Upper:
     """The largest Σ x that is not excluded yet."""
 
-    def __init__(self, matrix: sparse.csc_array, bound: float, top: Integers, first: Relaxed, until: float) -> None:
+    def __init__(
+        self, matrix: sparse.csc_array, bound: float, top: Integers, first: Relaxed, until: float, best: Best
+    ) -> None:
         self.matrix, self.bound, self.top, self.until = matrix, bound, top, until
-        self.value, self.first = whole(first.bound), first
-        self._start: Integers | None = None
+        self.value, self.first, self.best = whole(first.bound), first, best
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -58,13 +62,12 @@ class Upper:
         if math.isfinite(bound):
             self.value = min(self.value, whole(bound))
 
-    def known(self, x: Integers) -> None:
-        """A good solution, for branch and bound to start from."""
-        self._start = x.copy()
-
     def _run(self) -> None:
         try:
             self._tighten()
+            if self.matrix.nnz > BRANCHED:
+                search = Search(self.matrix, self.bound, self.best, self.top, SEED + 1)
+                search.run(self.until, self.reached, lambda _: None, self.lower)
         except BaseException as error:  # shown by whoever joins
             self._failure = error
 
@@ -99,14 +102,13 @@ class Upper:
 
     def _branch(self, rows: sparse.csc_array, top: Floats) -> None:
         """Branch and bound; its own heuristics are off, the search beside it is better."""
-        start = None if self._start is None else self._start.astype(np.float64)
         loose = np.full(rows.shape[0], 1 + TOLERANCE)
         self.lower(
             solve(
                 *(rows, loose, np.ones(rows.shape[1])),
                 top=top,
                 integer=True,
-                start=start,
+                start=self.best.x.astype(np.float64),
                 seconds=self._left(),
                 mip_heuristic_effort=0.0,
                 mip_rel_gap=0.0,
