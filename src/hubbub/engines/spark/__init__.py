@@ -2,8 +2,8 @@
 
 Every saved table is a Parquet folder below `work`, written once to a path of its own and read back from there: a plan
 that Spark runs twice, or a lost cache, would draw noise twice. On a cluster all workers must see `work` under the same
-path, and have the same Python with hubbub in it. What `fetch` returns, the counts of all keys included, must fit
-the memory of the process that asks.
+path, and have the same Python with hubbub in it. What `fetch` returns must fit the memory of the process that asks: no
+more than the release, but for seeded runs, which bring all counts.
 """
 
 from __future__ import annotations
