@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -24,8 +27,32 @@ SECRET = bytes(range(16))
 Measure = Callable[[SearchLog, bytes], dict[str, Any]]
 
 
+class Tiny(DuckDB):
+    """DuckDB with a database of its own in an instance that all tiny logs share: starting one costs more than a log."""
+
+    numbers = count()
+
+    def __init__(self, work: Path, *, memory: str = "2GB", threads: int | None = None) -> None:
+        self.work, self.database = work, f"tiny_{next(self.numbers)}"
+        self.connection = _instance(os.getpid()).cursor()
+        self.connection.execute(f"ATTACH ':memory:' AS {self.database}")
+        self.connection.execute(f"USE {self.database}")
+
+    def close(self) -> None:
+        """Forget the database; the instance stays."""
+        self.connection.execute("USE memory")
+        self.connection.execute(f"DETACH {self.database}")
+        self.connection.close()
+
+
+@cache
+def _instance(process: int) -> duckdb.DuckDBPyConnection:
+    """Not shared with processes that are forked: a copy of an instance does not work."""
+    return DuckDB(Path(tempfile.gettempdir()), threads=1).connection
+
+
 @contextmanager
-def tiny_log(events: Iterable[Event], engine: type[DuckDB] = DuckDB) -> Iterator[SearchLog]:
+def tiny_log(events: Iterable[Event], engine: type[DuckDB] = Tiny) -> Iterator[SearchLog]:
     """A SearchLog holding just these rows."""
     rows = [{"user": u, "time": t, "query": q, "rank": 1 if url else None, "url": url} for u, t, q, url in events]
     with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as folder:
