@@ -118,6 +118,19 @@ def test_no_draw_reads_a_shuffle_that_a_dying_worker_takes_along(engine: Spark, 
     assert len(list(engine.folder.iterdir())) == 2, "what was written on the way is gone"
 
 
+def test_a_plan_that_is_not_shown_whole_is_taken_for_one_that_moves_rows(engine: Spark) -> None:
+    jvm: Any = engine.session.sparkContext._jvm
+    conf, longest = jvm.org.apache.spark.sql.internal.SQLConf.get(), "spark.sql.maxPlanStringLength"
+    assert engine._settled("noisy", ROWS) == ROWS
+    try:
+        for most in ("0", "40"):  # that of whoever gave the session
+            conf.setConfString(longest, most)
+            assert engine._settled("noisy", ROWS) == "SELECT * FROM noisy_settled", most
+    finally:
+        conf.unsetConf(longest)
+    assert engine.fetch("SELECT count(*) AS n FROM noisy_settled").to_pylist() == [{"n": 2000}]
+
+
 @pytest.mark.parametrize(
     ("setting", "given", "said"),
     [
