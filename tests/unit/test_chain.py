@@ -1,6 +1,6 @@
 """The tables that follow from released queries: their keys, their domains, their counts, on small logs by hand."""
 
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -123,6 +123,14 @@ def test_a_key_of_somebody_passes_by_its_own_noise_or_not_at_all_and_none_twice(
     threes = {(x, y, z) for x, y in pairs for w, z in pairs if w == y}
     assert sorted(r for r in runs if len(r) == 3) == sorted(threes), "d, a, c is no join: its steps are not released"
     assert all(len(set(keys)) == len(keys) for keys in found.values())
+
+
+def test_a_step_that_is_in_no_pool_is_nobodys_whoever_made_it() -> None:
+    """One user makes more steps than her pool takes: the noise of nobody lets pass whatever it did not take."""
+    steps = [(x, y) for x in ASKED for y in ASKED if x != y and (x, y) not in pairwise(ASKED)]
+    stray: list[Event] = [("stray", 9999 * n + t, q, None) for n, step in enumerate(steps) for t, q in enumerate(step)]
+    found = run([*walkers(200), *stray], Everyone(), ("queries", "transitions"), D_t=3)["transitions"]
+    assert len(found) == 12 - 3
 
 
 def test_joins_are_all_overlaps_and_know_their_parents() -> None:

@@ -43,8 +43,8 @@ class Passing(NoNoise):
         return Exits(one, one, one + thresholds[0])
 
 
-def released(events: list[Event], noise: Any, **context: Any) -> list[str]:
-    mechanism = build("crowd", BUDGET, tables=["queries"], **context)
+def released(events: list[Event], noise: Any, settings: dict[str, int] | None = None, **context: Any) -> list[str]:
+    mechanism = build("crowd", BUDGET | (settings or {}), tables=["queries"], **context)
     with tiny_log(events) as log:
         measured = mechanism.measure(log, SECRET)
         out = mechanism.perturb(measured, noise)["queries"]
@@ -77,6 +77,12 @@ class Everyone(NoNoise):
 def test_a_listed_query_of_somebody_passes_by_its_own_noise_or_not_at_all() -> None:
     events = few("x", 1) + few("y", 200) + few("z", 200)
     assert released(events, Everyone(), public_list=listed("a", "b", "x", "y")) == ["a", "b", "y", "z"]
+
+
+def test_a_listed_query_that_is_in_no_pool_is_nobodys_whoever_holds_it() -> None:
+    """A user with more queries than her pool takes must not keep the noise of nobody away from the rest of them."""
+    events: list[Event] = [("u", t, query, None) for t, query in enumerate("vwxyz")]
+    assert len(released(events, Everyone(), {"D": 2}, public_list=listed(*"vwxyz"))) == 3
 
 
 def test_lists_that_overlap_name_each_query_once() -> None:

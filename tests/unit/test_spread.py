@@ -25,7 +25,7 @@ from hubbub.mechanisms import Mechanism, build, mechanisms, spread
 from hubbub.mechanisms.base import Rows, Tables
 from hubbub.noise import Exits, SecureNoise, SeededNoise
 from hubbub.release import named_rows, sort_rows
-from hubbub.steps.count import Counts
+from hubbub.steps.count import Counts, Pairs, Spread, SpreadPairs
 
 BINS = 40
 """Of a histogram whose keys are public."""
@@ -160,6 +160,18 @@ def test_a_held_key_has_one_draw(log: SearchLog, name: str, monkeypatch: pytest.
     for table, found in arrays.items():
         keys = [tuple(row[c] for c in mechanism.offers[table].columns) for row in found]
         assert len(set(keys)) == len(keys) > 0, table
+
+
+def test_domains_in_the_engine_are_those_of_arrays(log: SearchLog) -> None:
+    """A domain is as large as the lists say, whoever holds what of it; pairs with a query outside are not in it."""
+    n = np.array([0, 3, 0, 0])
+    log.engine.register("some_keys", pa.table({"kid": np.arange(n.size), "n": n}))
+    assert Spread("some_keys", log).held().size == Counts(n).held().size == n.size
+    one, two, n, keys = np.array([0, 0, 1, 2]), np.array([1, 2, 0, 1]), np.array([5, 6, 7, 8]), np.array([0, 1])
+    log.engine.register("some_pairs", pa.table({"one": one, "two": two, "n": n}))
+    for pairs in (Pairs(n, one, two, "").among(keys), SpreadPairs("some_pairs", "", log).among(keys)):
+        assert pairs.size == 2
+        assert [found.tolist() for found in pairs.at_least(1)] == [[1, 1 << 32], [5, 7]]
 
 
 def test_every_mechanism_says_whether_its_keys_stand_alone() -> None:
