@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from typer.testing import CliRunner, Result
 
 from hubbub.cli import app
@@ -14,6 +15,9 @@ from hubbub.work import PREFIX
 from tests.workers import pytest_collection_modifyitems, pytest_xdist_make_scheduler
 
 __all__ = ["pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]
+
+settings.register_profile("hubbub", deadline=None)  # how long a case takes says how busy the machine is
+settings.load_profile("hubbub")
 
 HEADER = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL"
 
