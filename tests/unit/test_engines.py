@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from hubbub.audit.tiny import tiny_log
 from hubbub.engines.duckdb import DuckDB
 from hubbub.errors import InputError, OurBug, ParameterError
 from hubbub.steps import bound
@@ -90,6 +91,13 @@ class CopiesGenerators(DuckDB):
 def test_the_contract_finds_what_is_broken(broken: type[DuckDB], said: str) -> None:
     with pytest.raises(AssertionError, match=said):
         check_engine(lambda work: broken(work, threads=1))
+
+
+def test_what_is_a_view_in_another_database_of_the_instance_is_dropped_as_what_it_is_here() -> None:
+    with tiny_log([("u", 1, "a", None)]) as one, tiny_log([("u", 1, "a", None)]) as two:
+        for log, order in ((one, ()), (two, ("query",)), (two, ())):  # a view, a table, and a view in its place
+            log.engine.number("ids", "SELECT query FROM log", order, "kid")
+        assert two.engine.fetch("SELECT kid, query FROM ids").to_pylist() == [{"kid": 0, "query": "a"}]
 
 
 def test_memory_and_threads_are_checked(tmp_path: Path) -> None:
