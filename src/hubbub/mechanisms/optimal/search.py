@@ -21,9 +21,11 @@ from hubbub.mechanisms.optimal.problem import TOLERANCE, Integers
 from hubbub.mechanisms.optimal.rounding import SEED, fits
 
 QUICK, SLOW = 0.15, 2.0
-"""Seconds of computing below which a region may grow, and seconds after which it is given up."""
+"""Seconds of solving below which a region may grow, and seconds after which it is given up."""
 FEW_USERS = 30
 """Pairs of more users than this reach half the log: a region does not grow through them."""
+SPREAD = 10
+"""A region grows through a tenth as many users at a time as it wants pairs, so that it is close together."""
 UNEVEN, ENOUGH, WORSE = 0.2, 0.3, 3
 """By how much weights differ from 1 at most, how near to a region's optimum is enough, and how many rows a solution
 may be worse than the best."""
@@ -90,7 +92,6 @@ class Search:
         """One region; an upper bound of the whole problem if it was all of it, else infinity."""
         if self.x.sum() < self.objective - WORSE:
             self.x, self.load = self.best.x.copy(), self.matrix @ self.best.x  # the other search is ahead
-        computed = time.thread_time()
         out = self._region(int(self.size))
         whole = out.size == np.count_nonzero(self.x)
         stays = self.x.copy()
@@ -101,6 +102,7 @@ class Search:
         inside = self.matrix[:, free].tocsr()
         before, room = (self.x - stays)[free], (self.top - stays)[free].astype(np.float64)
         rows = np.flatnonzero(inside @ room > slack)  # the other users cannot have too much
+        started = time.thread_time()
         found = solve(
             inside[rows].tocsc(),
             slack[rows] + TOLERANCE / 10,
@@ -119,7 +121,7 @@ class Search:
                 self.x, self.load = stays, load
                 self.x[free] += after
                 self.best.offer(self.x)
-        quick = found.status == "Optimal" and time.thread_time() - computed < QUICK
+        quick = found.status == "Optimal" and time.thread_time() - started < QUICK
         self.size = max(8.0, self.size * (1.05 if quick else 0.92))
         return found.bound if whole and found.status == "Optimal" else math.inf
 
@@ -142,5 +144,5 @@ class Search:
             if np.count_nonzero(out) >= size:
                 break
             users = np.unique(self.matrix[:, pairs[self.narrow[pairs]]].indices)
-            users = users[~known[users]]
+            users = self.dice.permutation(users[~known[users]])[: max(4, size // SPREAD)]
         return np.flatnonzero(out)
