@@ -55,14 +55,14 @@ class Clicks:
     a log-normal liking of mean 1. The eight numbers are fitted to the statistics that are known of the instances on
     which the aims were set, and to nothing else (`aim`; `had` for seed 1):
 
-    | | users | pairs | entries | |D| | usable pairs at B = 0.105, 0.223, 0.531, ln 2 | V(ln 2) |
+    | | users | pairs | entries | |D| | usable at B = 0.105, 0.223, 0.531, ln 2, 0.833 | V(ln 2) |
     |---|---|---|---|---|---|---|
-    | aim | 1,978 | 6,073 | 24k | 50.9k | 16, 158, 1174, 5861 | 751.2 |
-    | had | 1,980 | 6,258 | 22.8k | 53.9k | 13, 135, 1405, 5841 | 750.7 |
+    | aim | 1,978 | 6,073 | 24k | 50.9k | 16, 158, 1174, 5861, 5862 | 751.2 |
+    | had | 1,980 | 6,258 | 22.8k | 53.9k | 13, 135, 1405, 5841, 5889 | 750.7 |
     | aim, 20k | 20,091 | 60,299 | 300k | 690k | | 7,442.8 |
     | had, 20k | 20,143 | 58,703 | 239k | 669k | | 7,464 |
     | aim, 200k | 204,259 | 602,999 | 3.55M | 8.7M | | 74,755 to 75,007 |
-    | had, 200k | 201,518 | 565,247 | 2.44M | 7.7M | | |
+    | had, 200k | 201,518 | 565,247 | 2.44M | 7.7M | | 74,165 to 74,385 |
     """
 
     users: int = 2_286
