@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from hubbub.errors import InputError, Refused
+from hubbub.errors import InputError, ParameterError, Refused
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,10 @@ class UrlList:
     name: str
     rows: pa.Table
     sha256: str
+
+    def __post_init__(self) -> None:
+        """A page that stands here twice would be drawn twice."""
+        _require_distinct(self.name, self.rows, ["query", "url"])
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,10 @@ class QueryPool:
     made: Made | None = None
     """How an earlier release was made, as its ledger must know it."""
 
+    def __post_init__(self) -> None:
+        """A query that stands here twice would be drawn twice."""
+        _require_distinct(self.name, self.rows, ["query"])
+
     def record(self) -> dict[str, str]:
         """The pool as a card names it."""
         facts = {"name": self.name, "sha256": self.sha256, "queries": str(self.size), "source": self.source}
@@ -59,6 +67,18 @@ class QueryPool:
         return QueryPool(
             record["name"], None, record["sha256"], int(record["queries"]), record["source"], record["use"]
         )
+
+
+def _require_distinct(name: str, rows: pa.Table | None, columns: list[str]) -> None:
+    """Every key once, and none empty: the guarantee counts one draw a key. A list that a card names has no rows."""
+    if rows is None:
+        return
+    keys = rows.select(columns)
+    if (distinct := keys.group_by(columns).aggregate([]).num_rows) < keys.num_rows:
+        given = f"{name}: {keys.num_rows} rows, {distinct} of them different"
+        raise ParameterError("A list names a key more than once.", given=given, next="give every key once")
+    if any(column.null_count for column in keys.columns):
+        raise ParameterError("A list has a row without a key.", given=name, next="leave such rows out")
 
 
 POOL_KEY = b"hubbub.pool"

@@ -13,7 +13,8 @@ from tests.conftest import Hubbub
 from hubbub.audit.counts import NoNoise
 from hubbub.audit.protocols import Event
 from hubbub.audit.tiny import SECRET, tiny_log
-from hubbub.lists import QueryPool
+from hubbub.errors import ParameterError
+from hubbub.lists import QueryPool, UrlList
 from hubbub.mechanisms import build
 from hubbub.noise.absent import Exits
 from hubbub.noise.source import Integers
@@ -87,7 +88,7 @@ def test_a_listed_query_that_is_in_no_pool_is_nobodys_whoever_holds_it() -> None
 
 def test_lists_that_overlap_name_each_query_once() -> None:
     """A query that stood there twice would be tested twice."""
-    mechanism: Any = build("crowd", BUDGET, public_list=listed("a", "b", "b"), previous=listed("b", "c"))
+    mechanism: Any = build("crowd", BUDGET, public_list=listed("a", "b"), previous=listed("b", "c"))
     assert mechanism._known().to_pydict() == {"query": ["a", "b", "c"]}
 
 
@@ -97,6 +98,23 @@ def test_listed_queries_come_first_into_a_full_pool() -> None:
         pools = mechanism.measure(log, SECRET)["queries"]
         texts = log.engine.fetch(f"SELECT query FROM {pools.keys}").column("query").to_pylist()
     assert sorted(texts) == ["q7", "q8"]
+
+
+@pytest.mark.parametrize(
+    ("pages", "says"),
+    [
+        ([("a", "x"), ("b", "x"), ("a", "x")], "more than once"),
+        ([("a", "x"), (None, "y")], "without a key"),
+        ([("a", "x"), ("b", None)], "without a key"),
+    ],
+)
+def test_a_list_of_your_own_has_every_key_once(pages: list[tuple[str | None, str | None]], says: str) -> None:
+    queries, urls = (pa.array(side, pa.string()) for side in zip(*pages, strict=True))
+    with pytest.raises(ParameterError, match=says):
+        UrlList("list", pa.table({"query": queries, "url": urls}), "0" * 64)
+    if urls.null_count == 0:
+        with pytest.raises(ParameterError, match=says):
+            QueryPool("pool", pa.table({"query": queries}), "0" * 64, len(queries), "a test")
 
 
 def test_a_list_changes_no_number_of_the_claim() -> None:

@@ -124,7 +124,7 @@ def draws(subject: Subject) -> Iterable[Row]:
     """A whole run without noise: every stated draw is asked for, none weaker, no other; absent keys are not skipped."""
     noise = ChainRecorder()
     stated = [s for s in subject.mechanism.steps() if isinstance(s, GaussianStep)]
-    found = _steps_shown(subject, noise)
+    found, _ = _steps_shown(subject, noise)
     asked: dict[str, list[int]] = {}
     for step, variance, _ in noise.asked:
         asked.setdefault(step.partition(" round ")[0], []).append(int(variance))
@@ -143,24 +143,37 @@ def draws(subject: Subject) -> Iterable[Row]:
     yield from _once(subject, found)
 
 
-def _steps_shown(subject: Subject, noise: ChainRecorder) -> Counter[tuple[str, str]]:
-    """The transitions released from users who walk a, b, c, one who alone goes from c to a, and a loner."""
-    stray: list[Event] = [("stray", 0, "c", None), ("stray", 10, "a", None), ("loner", 5, "own", "my site")]
-    with tiny_log([*walkers(_enough(subject)), *stray]) as log:
+Steps = Counter[tuple[str, str]]
+
+
+def _steps_shown(subject: Subject, noise: ChainRecorder) -> tuple[Steps, Steps]:
+    """The transitions released, and those that stand in a pool: of users who walk a, b, c, one who alone goes from c to
+    a, one who alone goes from b to a and from c to b, and a loner.
+    """
+    alone: list[Event] = [("stray", 0, "c", None), ("stray", 10, "a", None), ("loner", 5, "own", "my site")]
+    alone += [
+        ("restless", LONG * i + 10 * t, q, None) for i, pair in enumerate(("ba", "cb")) for t, q in enumerate(pair)
+    ]
+    with tiny_log([*walkers(_enough(subject)), *alone]) as log:
         measured = subject.measure(log, SECRET)
         found = subject.perturb(measured, noise)
         if "transitions" not in found:
-            return Counter()
-        rows = named_rows(log, subject.mechanism, "transitions", measured["transitions"], found).to_pylist()
+            return Counter(), Counter()
+        shown = named_rows(log, subject.mechanism, "transitions", measured["transitions"], found).to_pylist()
+        pooled = log.engine.fetch("SELECT query, next_query FROM pooled_transitions").to_pylist()
+    return _steps(shown), _steps(pooled)
+
+
+def _steps(rows: Iterable[dict[str, str]]) -> Steps:
     return Counter((r["query"], r["next_query"]) for r in rows)
 
 
-def _once(subject: Subject, before: Counter[tuple[str, str]]) -> Iterable[Row]:
-    """If noise alone lets every pair pass, those of nobody are there, and of the others what was there without it."""
+def _once(subject: Subject, before: Steps) -> Iterable[Row]:
+    """If noise alone lets every pair pass, those of no pool are there, and of the others what was there without it."""
     if "transitions" not in subject.mechanism.tables:
         return
-    shown = _steps_shown(subject, ChainRecorder(everyone=True))
-    right = before + Counter([("a", "c"), ("b", "a"), ("c", "b")])
+    shown, pooled = _steps_shown(subject, ChainRecorder(everyone=True))
+    right = before + (Counter((a, b) for a in "abc" for b in "abc" if a != b) - pooled)
     wrong = (shown - right) + (right - shown)
     detail = ", ".join(f"{a} to {b}: {shown[a, b]} for {right[a, b]}" for a, b in wrong)
     yield row(subject, "a key of somebody has one draw", "proven", 0.0, float(wrong.total()), 1.0, detail)

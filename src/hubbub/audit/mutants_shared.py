@@ -84,7 +84,9 @@ def _exact() -> Iterator[Row]:
 
 def _draws() -> Iterator[Row]:
     tables = ["queries", "clicks", "transitions"]
-    yield from chain.draws(Subject.of(build("crowd", {"epsilon": 1, "delta": "0.02", "D": 3}, tables=tables)))
+    for most in (3, 1):
+        settings = {"epsilon": 1, "delta": "0.02", "D": 3, "D_t": most}
+        yield from chain.draws(Subject.of(build("crowd", settings, tables=tables)))
 
 
 # ------------------------------------------------------------------ reading
@@ -271,6 +273,17 @@ def _present_only(known: Any) -> Any:
     return wrong
 
 
+def _beyond(holds: Any) -> Any:
+    """Keys that a user holds beyond her pool are taken for keys of the pools: then she keeps noise away from them."""
+
+    def wrong(pools: Any, rows: pa.Table) -> Any:
+        whole = copy(pools)
+        whole.keys = pools.held
+        return holds(whole, rows)
+
+    return wrong
+
+
 def _popular(holds: Any) -> Any:
     """Keys that one user holds are taken for keys of nobody."""
 
@@ -374,6 +387,7 @@ SHARED_MUTANTS = (
         {"hubbub.steps.holdings:Holdings.holds": lambda _: lambda pools, rows: np.zeros(rows.num_rows, bool)},
     ),
     Fault("one user's key drawn as nobody's, too", _draws, {"hubbub.steps.holdings:Holdings.holds": _popular}),
+    Fault("keys beyond a user's pool not drawn at all", _draws, {"hubbub.steps.holdings:Holdings.holds": _beyond}),
     Fault(
         "no noise of nobody at all",
         _draws,
