@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import sys
 import time
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from typer.testing import CliRunner
 from hubbub.account import Loss, Pure
 from hubbub.card.owner import Owner
 from hubbub.cli import app as commands
-from hubbub.cli.studio import _sorted
+from hubbub.cli.studio import _listen, _sorted
 from hubbub.errors import ParameterError, Refused
 from hubbub.estimate import estimate_log
 from hubbub.ledger import Ledger
@@ -482,3 +483,8 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
 def test_a_wrong_command_is_refused_before_anything_listens(words: list[str], said: str) -> None:
     found = CliRunner().invoke(commands, ["studio", "--no-browser", *words])
     assert found.exit_code == 2 and said in found.stderr
+
+
+def test_who_comes_before_the_server_waits_and_is_not_refused() -> None:
+    with _listen(0) as listening, socket.create_connection(listening.getsockname(), timeout=10):
+        pass

@@ -132,6 +132,7 @@ def _listen(port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind(("127.0.0.1", port))
+        listening.listen()  # before the address is shown: who comes early waits and is not refused
     except OSError as error:
         listening.close()
         raise ParameterError("The port cannot be used.", given=port, next=f"choose another --port ({error})") from None
