@@ -11,7 +11,6 @@ import io
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from copy import copy
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -23,9 +22,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hubbub.audit import chain, engine, static, taint, two_stages
+from hubbub.audit import engine, static, taint, two_stages
 from hubbub.audit.counts import sensitivity
 from hubbub.audit.exact import divergence, threshold_law
+from hubbub.audit.mutants_draws import CHAIN_MUTANTS
 from hubbub.audit.mutants_spread import SPREAD_MUTANTS
 from hubbub.audit.neighbours import threshold_pairs
 from hubbub.audit.protocols import Row, Subject
@@ -80,13 +80,6 @@ def _exact() -> Iterator[Row]:
     yield from threshold_law(subject)
     for pair in threshold_pairs(subject.mechanism):
         yield from divergence(subject, pair)
-
-
-def _draws() -> Iterator[Row]:
-    tables = ["queries", "clicks", "transitions"]
-    for most in (3, 1):
-        settings = {"epsilon": 1, "delta": "0.02", "D": 3, "D_t": most}
-        yield from chain.draws(Subject.of(build("crowd", settings, tables=tables)))
 
 
 # ------------------------------------------------------------------ reading
@@ -262,46 +255,6 @@ def _product_split(calibrate: Any) -> Any:
     return split
 
 
-def _present_only(known: Any) -> Any:
-    """The threshold of a closed domain follows from how many of its keys somebody holds."""
-
-    def wrong(domain: Any, pools: Any, stage: Any, false: Fraction) -> Any:
-        from hubbub.mechanisms.crowd.calibrate import closed
-
-        return replace(known(domain, pools, stage, false), plan=closed(stage.rounds, pools.size, false))
-
-    return wrong
-
-
-def _beyond(holds: Any) -> Any:
-    """Keys that a user holds beyond her pool are taken for keys of the pools: then she keeps noise away from them."""
-
-    def wrong(pools: Any, rows: pa.Table) -> Any:
-        whole = copy(pools)
-        whole.keys = pools.held
-        return holds(whole, rows)
-
-    return wrong
-
-
-def _popular(holds: Any) -> Any:
-    """Keys that one user holds are taken for keys of nobody."""
-
-    def wrong(pools: Any, rows: pa.Table) -> Any:
-        few = copy(pools)
-        few.keys = f"(SELECT * FROM {pools.keys} WHERE w > {1 << pools.bits})"
-        return holds(few, rows)
-
-    return wrong
-
-
-def _without_kept(steps: Any) -> Any:
-    """The kept total is drawn beside the budget."""
-    return lambda stage, proof, *, tightened: tuple(
-        s for s in steps(stage, proof, tightened=tightened) if "kept" not in s.name
-    )
-
-
 def _float_clip(recount: Any) -> Any:
     """A user is scaled down by a float and rounded to the nearest: a little longer than C."""
 
@@ -380,39 +333,11 @@ SHARED_MUTANTS = (
         two_stages.tests,
         {"hubbub.mechanisms.crowd.calibrate:calibrate": _product_split},
     ),
-    Fault("closed threshold from present keys", _draws, {"hubbub.mechanisms.crowd.chain:Domain.known": _present_only}),
-    Fault(
-        "the noise of nobody at keys of somebody, too",
-        _draws,
-        {"hubbub.steps.holdings:Holdings.holds": lambda _: lambda pools, rows: np.zeros(rows.num_rows, bool)},
-    ),
-    Fault("one user's key drawn as nobody's, too", _draws, {"hubbub.steps.holdings:Holdings.holds": _popular}),
-    Fault("keys beyond a user's pool not drawn at all", _draws, {"hubbub.steps.holdings:Holdings.holds": _beyond}),
-    Fault(
-        "no noise of nobody at all",
-        _draws,
-        {"hubbub.steps.holdings:Holdings.holds": lambda _: lambda pools, rows: np.ones(rows.num_rows, bool)},
-    ),
-    Fault("kept total outside the sum", _draws, {"hubbub.mechanisms.crowd.calibrate:Stage.steps": _without_kept}),
-    Fault(
-        "exit test without one user's own weight",
-        _draws,
-        {"hubbub.mechanisms.rounds:threshold_for": lambda right: lambda mean, v, p: right(mean, v, p) - mean},
-    ),
-    Fault(
-        "tightened by the whole share of a stage",
-        _draws,
-        {
-            "hubbub.mechanisms.crowd.calibrate:novel_delta": lambda right: (
-                lambda e, d, m, first, k: right(e, d, m, first / 0.85, k)
-            )
-        },
-    ),
     Fault("clip by floats", engine.shares, {"hubbub.steps.holdings:Holdings.recount": _float_clip}),
     Fault(
         "kept total not clipped",
         engine.shares,
         {"hubbub.steps.holdings:Holdings.kept": lambda kept: lambda held, ids, most: kept(held, ids, 10**9)},
     ),
-    *(Fault(*mutant) for mutant in SPREAD_MUTANTS),
+    *(Fault(*mutant) for mutant in (*CHAIN_MUTANTS, *SPREAD_MUTANTS)),
 )
