@@ -51,11 +51,13 @@ def path(tmp_path: Path) -> Path:
 def test_a_new_ledger_is_private_to_its_owner(tmp_path: Path) -> None:
     path = tmp_path / "new" / "ledger.sqlite"
     with Ledger(path) as book:
-        assert book.created
+        assert book.entries() == [] and not book.exists and not path.parent.exists()
+        book.looked("default", "default", "inspect")
+        assert book.exists
         assert (path.parent.stat().st_mode & 0o777, path.stat().st_mode & 0o777) == (0o700, 0o600)
         assert [p.name for p in path.parent.iterdir()] == ["ledger.sqlite"]
     with Ledger(path) as book:
-        assert not book.created
+        assert book.exists
         assert book.entries() == []
         assert book.spent("default") == Spent(0.0, 0.0, 0.0, 0.0, 0, 0)
 
@@ -233,7 +235,7 @@ def test_export_is_json_and_complete(path: Path) -> None:
         spend(book, NOTHING, private=False)
         book.looked("default", "default", "inspect")
         out = json.loads(json.dumps(book.export(), allow_nan=False))
-    assert (out["format"], out["version"]) == ("hubbub-ledger", 1)
+    assert (out["format"], out["version"]) == ("hubbub-ledger", 2)
     assert {table: len(out[table]) for table in TABLES} == {"meta": 1, "entries": 2, "events": 3, "caps": 1, "looks": 1}
     assert out["entries"][0]["loss"]["atoms"] == [{"atom": "Gaussian", "mu2": "110314559/2000000000"}]
     assert out["entries"][1]["loss"]["epsilon"] == "inf"

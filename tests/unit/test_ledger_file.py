@@ -110,11 +110,11 @@ def test_another_programs_database(tmp_path: Path, mark: int, mode: str) -> None
         Ledger(path)
 
 
-@pytest.mark.parametrize("version", ["2", "0", "x"])
+@pytest.mark.parametrize("version", ["3", "0", "x"])
 def test_another_version(path: Path, version: str) -> None:
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("INSERT INTO meta (time, key, value, seal) VALUES ('', 'version', ?, '')", (version,))
-    with refused(path, f"ledger version {version}", "version 1"):
+    with refused(path, f"ledger version {version}", "versions 1 to 2"):
         Ledger(path)
 
 
@@ -184,7 +184,8 @@ def test_read_only(ordinary_user: Path, file_mode: int, folder_mode: int) -> Non
 
 def test_unreadable(ordinary_user: Path) -> None:
     path = ordinary_user / "ledger.sqlite"
-    Ledger(path).close()
+    with Ledger(path) as book:
+        spend(book)
     path.chmod(0o000)
     if os.geteuid() == 0:
         os.seteuid(65534)
@@ -237,7 +238,7 @@ def test_no_room_for_the_file(path: Path) -> None:
 
 
 def test_locked(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hubbub.ledger.WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("hubbub.ledger.trouble.WAIT_SECONDS", 0.1)
     with Ledger(path) as book, closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(LedgerError, match="in use by another process"):
@@ -254,7 +255,7 @@ def test_locked(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("safe", "mode"), [((3, 7, 0), "wal"), ((99, 0, 0), "delete")])
 def test_both_journals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, safe: tuple[int, ...], mode: str) -> None:
     """Write-ahead logging where SQLite is new enough for it to be safe, a rollback journal elsewhere."""
-    monkeypatch.setattr("hubbub.ledger.SAFE_WAL", safe)
+    monkeypatch.setattr("hubbub.ledger.file.SAFE_WAL", safe)
     path = tmp_path / "ledger.sqlite"
     with Ledger(path) as book, Ledger(path) as other:
         spend(book)
@@ -263,7 +264,7 @@ def test_both_journals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, safe: tu
         assert book._db.execute("PRAGMA synchronous").fetchone()[0] == 3
         assert book.spent("default").releases == 2
     assert [p.name for p in tmp_path.iterdir()] == ["ledger.sqlite"]
-    monkeypatch.setattr("hubbub.ledger.SAFE_WAL", (99, 0, 0))
+    monkeypatch.setattr("hubbub.ledger.file.SAFE_WAL", (99, 0, 0))
     with Ledger(path) as book:
         assert book._db.execute("PRAGMA journal_mode").fetchone()[0] == "delete"
         assert book.spent("default").releases == 2

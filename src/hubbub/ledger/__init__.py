@@ -1,0 +1,27 @@
+"""The budget book: every release of a population, what it cost, and the cap it must stay under.
+
+book      Ledger: spending, caps, looks, and reading them again
+records   what a reader gets: an entry, a total, a look
+file      one SQLite file: made whole, opened only if intact, append-only, sealed, older versions upgraded
+trouble   what the file system or SQLite refused, in the user's words
+"""
+
+from hubbub.ledger.book import DEFAULT, Ledger, named
+from hubbub.ledger.file import MARK, VERSION, default_path
+from hubbub.ledger.records import STATES, Entry, Look, Spent
+from hubbub.ledger.tables import ADDED, TABLES
+
+__all__ = [
+    "ADDED",
+    "DEFAULT",
+    "MARK",
+    "STATES",
+    "TABLES",
+    "VERSION",
+    "Entry",
+    "Ledger",
+    "Look",
+    "Spent",
+    "default_path",
+    "named",
+]
