@@ -61,8 +61,8 @@ def test_an_output_that_cannot_be(hubbub: Hubbub, log_file: Path, tmp_path: Path
     (tmp_path / "dangling").symlink_to("nowhere")
     result = hubbub("release", log_file, *RELEASE, "--out", tmp_path / out, code=2)
     message(result.stderr, "given:", OUTS[out])
-    assert states(own_ledger) == []
-    assert {path.name for path in tmp_path.iterdir()} == {"folder", "file", "dangling", "ledger.sqlite"}
+    assert not own_ledger.exists(), "a refused run makes none"
+    assert {path.name for path in tmp_path.iterdir()} == {"folder", "file", "dangling"}
     assert (tmp_path / "file").read_text() == "mine"
     assert not list((tmp_path / "folder").iterdir())
 
@@ -181,7 +181,7 @@ def test_no_room_from_a_moment_on(
     message(result.stderr, says)
     monkeypatch.undo()
     assert states(own_ledger) == ledger
-    assert {path.name for path in tmp_path.iterdir()} == {"ledger.sqlite", "work"}
+    assert {path.name for path in tmp_path.iterdir()} == {"work"} | ({"ledger.sqlite"} if ledger else set())
     drawn = "drawing" in ledger  # before the first noise the run may go on; after it no copy of the log is left
     assert left_in(work) <= ({"run.json"} if drawn else set(KEPT))
 
@@ -213,6 +213,16 @@ def test_no_room_from_the_start(log_file: Path, tmp_path: Path) -> None:
     """The signal that comes with the limit must not end us without a word."""
     shell = ["sh", "-c", 'ulimit -f 8; exec "$@"', "sh"]
     done = in_a_process(shell, log_file, tmp_path / "out", tmp_path / "ledger.sqlite")
+    assert done.returncode == 2
+    message(done.stderr, "cannot be written", "free space")
+    assert {path.name for path in tmp_path.iterdir()} <= {"work"}
+    assert left_in(tmp_path / "work") <= set(KEPT)
+
+
+def test_no_room_for_a_ledger(tmp_path: Path) -> None:
+    cap = ["ledger", "cap", "us", "--epsilon", "1", "--delta", "0", "--ledger", str(tmp_path / "ledger.sqlite")]
+    shell = ["sh", "-c", 'ulimit -f 8; exec "$@"', "sh", sys.executable, "-m", "hubbub", *cap]
+    done = subprocess.run(shell, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     message(done.stderr, "The ledger", "cannot be written", "room on")
     assert not list(tmp_path.iterdir())
