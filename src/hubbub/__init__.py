@@ -10,7 +10,7 @@ The map, in the order the data flows:
     noise       the only code that draws randomness for a release
     account     what each noisy step costs; compose adds releases up; ledger is the budget book
     synth       a made-up log with the truth about it; inspect and estimate look before a release
-    release     runs one mechanism once, top to bottom; folder writes it whole or not at all
+    release     runs one mechanism once, top to bottom, as plan says and unless refusals forbid; folder writes it whole
     card        the privacy card: made, checked again, turned into a registry entry
     tasks       what a release is still worth: the papers' uses of a log, scored for its owner
     compare     every mechanism side by side at one budget, over draws of noise, for the owner of a log

@@ -9,13 +9,11 @@ the raw log goes to `owner-only/`, and is marked so.
 from __future__ import annotations
 
 import json
-import math
 import shutil
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,23 +24,23 @@ import pyarrow.parquet as pq
 
 import hubbub
 from hubbub._callable import make_callable
-from hubbub.account import Loss, Step
+from hubbub.account import Loss
 from hubbub.audited import known
-from hubbub.card.build import build_card, columns
-from hubbub.card.facts import LOOK, Booked, Facts, Written
-from hubbub.card.owner import Owner
+from hubbub.card.build import build_card
+from hubbub.card.facts import LOOK, Booked, Written
 from hubbub.card.schema import STAMP, Card, sha256_of
 from hubbub.compose import loss_record
-from hubbub.errors import InputError, LedgerError, OurBug, ParameterError, Refused
-from hubbub.folder import permit, require_free, whole
-from hubbub.guarantee import ANYTHING, Guarantee, finite, number
-from hubbub.ledger import Entry, Ledger, named
-from hubbub.lists import Made
+from hubbub.errors import InputError, LedgerError, OurBug, Refused
+from hubbub.folder import permit, whole
+from hubbub.guarantee import Guarantee, finite, number
+from hubbub.ledger import Entry, Ledger
 from hubbub.mechanisms.base import Mechanism, Rows, Tables
 from hubbub.mechanisms.spread import perturb
-from hubbub.noise import SecureNoise, SeededNoise, discrete_laplace
+from hubbub.noise import SecureNoise, SeededNoise
+from hubbub.plan import Plan
+from hubbub.refusals import refuse_damaged, refuse_other_period, refuse_unknown_previous
 from hubbub.report.owner import finish
-from hubbub.report.page import Shown, render, write_pages
+from hubbub.report.page import write_pages
 from hubbub.steps.count import names
 from hubbub.steps.sessions import SEPARATOR
 
@@ -57,98 +55,6 @@ DO_NOT_PUBLISH = """NOT PRIVATE. DO NOT PUBLISH.
 Everything in this folder was computed from the raw log without a privacy mechanism.
 Only the folder public/ beside it may leave the house.
 """
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Everything about a release that is fixed before the log is opened."""
-
-    mechanism: Mechanism
-    out: Path
-    owner: Owner = field(default_factory=Owner)
-    population: str = "default"
-    dataset: str = "default"
-    users_public: int | None = None
-    max_rejects: float = 0.05
-    seed: int | None = None
-    not_private: bool = False
-    run: dict[str, object] = field(default_factory=dict)
-    """The command's own options, kept in `owner-only/run.toml` so that it can be run again."""
-
-    def guarantee(self) -> Guarantee:
-        """What this plan proves; a seeded run proves nothing."""
-        return self.mechanism.proven().of_run(seeded=self.seed is not None)
-
-    def refuse_early(self) -> None:
-        """Every refusal that needs no look at the log."""
-        require_free(self.out)
-        named(self.population)
-        named(self.dataset)
-        self._refuse_unproven()
-        self._refuse_large_delta()
-        self._refuse_undrawable()
-        self.draft()
-
-    def facts(self, booked: Booked, user_column: str) -> Facts:
-        """What the card of this plan is told."""
-        return Facts(self.owner, booked, user_column, self.seed is not None, self.max_rejects, self.users_public)
-
-    def draft(self, user_column: str = "user") -> None:
-        """Make the card and its pages once without a release: what cannot be stated must not cost anything."""
-        booked = Booked(self.population, self.dataset, 1, 0.0, math.inf, None, (), ())
-        card = build_card(self.mechanism, self.facts(booked, user_column))
-        tables = []
-        for table in self.mechanism.tables:
-            names = columns(self.mechanism, table)
-            rows: list[dict[str, object]] = [dict.fromkeys(names), dict.fromkeys(names, 1)]  # a key alone, and numbers
-            tables.append(Shown(table, names, len(rows), rows))
-        for text in (card.text(), *render(card, tables).values()):
-            text.encode("utf-8")
-
-    def _refuse_unproven(self) -> None:
-        """What is not private needs a word from the owner."""
-        guarantee = self.guarantee()
-        if guarantee.private or self.not_private:
-            return
-        given = f"{self.mechanism.name} {self.mechanism.variant}"
-        instead = "choose another mechanism or variant"
-        if self.seed is not None:
-            given, instead = f"--seed {self.seed}", "leave the seed out"
-        elif guarantee.scope == ANYTHING:
-            given += ", " + ", ".join(f"{name} = {value}" for name, value in self.mechanism.settings.items())
-            instead = "raise the thresholds, or lower the bounds on a user"
-        raise Refused(
-            f"This release would not be private: {guarantee.scope}.",
-            given=given,
-            next=f"{instead}, or say --not-private: everything written is then stamped, and the ledger records an "
-            "infinite loss",
-        )
-
-    def _refuse_large_delta(self) -> None:
-        """δ against what the owner declared; the exact number of users must not decide whether a release exists."""
-        asked = Fraction(self.mechanism.given.get("delta", 0))
-        delta = max(asked, Fraction(self.mechanism.loss().delta))
-        if self.users_public is not None and delta * self.users_public >= 1 and not self.not_private:
-            raise Refused(
-                "δ is too large for this many users: it would allow publishing somebody's data outright.",
-                given=f"δ = {number(float(delta))} with {self.users_public} declared users",
-                allowed=f"δ below 1/N = {number(1 / self.users_public)}",
-                next="lower --delta",
-            )
-
-    def _refuse_undrawable(self) -> None:
-        """Build the samplers before the budget is spent: not every fraction can be drawn exactly."""
-        for step in self.mechanism.steps():
-            if isinstance(step, Step):
-                try:
-                    discrete_laplace(step.scale)
-                except ParameterError as error:
-                    raise ParameterError(
-                        f"The noise of step {step.name} cannot be drawn exactly.",
-                        given=f"scale {step.scale}",
-                        allowed=error.allowed,
-                        next="write epsilon with fewer digits, or give a scale that is a fraction of smaller numbers",
-                    ) from None
 
 
 @dataclass(frozen=True)
@@ -206,9 +112,9 @@ def _run(log: SearchLog, plan: Plan, ledger: Ledger, noise: NoiseSource | None, 
     reserved = None if log.run is None else log.run.find(ledger)
     if reserved is None:
         ledger.would_allow(plan.population, loss, guarantee.private)
-    _refuse_unknown_previous(ledger, plan)
-    _refuse_other_period(log, plan.owner)
-    _refuse_damaged(log, plan.max_rejects)
+    refuse_unknown_previous(ledger, plan)
+    refuse_other_period(log, plan.owner)
+    refuse_damaged(log, plan.max_rejects)
     if noise is None:
         noise = SecureNoise() if plan.seed is None else SeededNoise(plan.seed)
     if guarantee.private and not noise.private:
@@ -279,49 +185,6 @@ def _commit(ledger: Ledger, entry: Entry) -> str:
     except LedgerError as error:
         return f"the release is whole and its budget spent, but its entry {entry.id} stays marked as drawing: {error}"
     return ""
-
-
-def _refuse_unknown_previous(ledger: Ledger, plan: Plan) -> None:
-    """An earlier release is a past spend of this population, or nothing adds the two up."""
-    previous = plan.mechanism.previous
-    if previous is None:
-        return
-    known = {
-        f"{e.dataset}-r{e.id}": Made(e.mechanism, e.variant, {k: str(v) for k, v in e.parameters.items()})
-        for e in ledger.entries(plan.population)
-        if e.private and e.state == "committed"
-    }
-    if previous.made is None or known.get(previous.name) != previous.made:
-        raise Refused(
-            "The earlier release is not in this ledger, so its budget would not be added to this one's.",
-            given=f"{previous.name}, population {plan.population}",
-            allowed=", ".join(known) or "none: this population has no private release yet",
-            next="name the ledger that the earlier release was booked in, and its population",
-        )
-
-
-def _refuse_other_period(log: SearchLog, owner: Owner) -> None:
-    """The card states the period that was applied to the log, and no other."""
-    if log.period != owner.period:
-        raise ParameterError(
-            "The period on the card must be the one the log was cut to.",
-            given=f"read_log: {log.period or 'no period'}; Owner: {owner.period or 'no period'}",
-            allowed="the same period in both, or in neither",
-            next="give one Period to both: read_log(…, period=p) and Owner(…, period=p)",
-        )
-
-
-def _refuse_damaged(log: SearchLog, most: float) -> None:
-    """Stop before the first draw if too many lines were unreadable; the card says so."""
-    ingested = log.ingested
-    if ingested.rejected > most * ingested.read:
-        reasons = ", ".join(f"{reason}: {n}" for reason, n in sorted(ingested.reasons.items(), key=lambda r: -r[1]))
-        raise InputError(
-            "Too many lines could not be read.",
-            given=f"{ingested.rejected} of {ingested.read} lines ({reasons})",
-            allowed=f"at most {most:.3g} of them",
-            next="check --format and --columns, or raise --max-rejects if the log really looks like this",
-        )
 
 
 def _secret(log: SearchLog, noise: NoiseSource) -> bytes:

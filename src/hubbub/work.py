@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from hubbub.engines import Engine
     from hubbub.ingest import Ingested
     from hubbub.ledger import Entry, Ledger
-    from hubbub.release import Plan
+    from hubbub.plan import Plan
 
 PREFIX = "hubbub-run-"
 TABLES = "tables"

@@ -24,7 +24,8 @@ from hubbub.mechanisms import Korolova
 from hubbub.mechanisms.noisy import reaching
 from hubbub.noise import SecureNoise
 from hubbub.noise.source import Integers
-from hubbub.release import Plan, Release, run_release
+from hubbub.plan import Plan
+from hubbub.release import Release, run_release
 from tests.conftest import RELEASE, Hubbub
 from tests.spark.conftest import Cluster
 

@@ -18,7 +18,8 @@ from hubbub.ledger import Ledger
 from hubbub.lists import read_serp
 from hubbub.log import read_log
 from hubbub.mechanisms import build
-from hubbub.release import Plan, run_release
+from hubbub.plan import Plan
+from hubbub.release import run_release
 from hubbub.testing import check_engine
 from tests.conftest import aol_lines
 

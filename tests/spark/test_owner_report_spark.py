@@ -11,7 +11,8 @@ from hubbub.engines import Engine
 from hubbub.ledger import Ledger
 from hubbub.log import read_log
 from hubbub.mechanisms import build
-from hubbub.release import Plan, run_release
+from hubbub.plan import Plan
+from hubbub.release import run_release
 from hubbub.report import exact, kept
 
 Make = Callable[[Path], Engine]

@@ -14,7 +14,8 @@ from hubbub.engines.spark import Spark
 from hubbub.ledger import Ledger
 from hubbub.lists import QueryPool
 from hubbub.log import read_log
-from hubbub.release import Plan, run_release
+from hubbub.plan import Plan
+from hubbub.release import run_release
 from tests.conftest import aol_lines
 
 TABLES = ("queries", "clicks", "transitions", "sessions", "keywords", "log")

@@ -20,7 +20,8 @@ from hubbub.ledger import Ledger
 from hubbub.lists import QueryPool, UrlList
 from hubbub.log import SearchLog, read_log
 from hubbub.mechanisms import Mechanism, build, mechanisms
-from hubbub.release import Plan, run_release
+from hubbub.plan import Plan
+from hubbub.release import run_release
 from hubbub.synth.run import synthesise
 
 FEW = 200

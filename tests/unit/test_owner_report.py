@@ -15,7 +15,8 @@ from hubbub.errors import InputError
 from hubbub.ledger import Ledger
 from hubbub.log import read_log
 from hubbub.mechanisms import build
-from hubbub.release import Plan, run_release
+from hubbub.plan import Plan
+from hubbub.release import run_release
 from hubbub.report import exact as exact_facts
 from hubbub.report import kept, owner
 from hubbub.report.book import book_of

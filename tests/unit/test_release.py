@@ -24,7 +24,8 @@ from hubbub.guarantee import Claim
 from hubbub.ledger import Ledger
 from hubbub.log import Period, read_log
 from hubbub.mechanisms import build
-from hubbub.release import Plan, Release, run_release
+from hubbub.plan import Plan
+from hubbub.release import Release, run_release
 from hubbub.report.page import jinja, write_pages
 
 

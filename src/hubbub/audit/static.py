@@ -26,7 +26,8 @@ from hubbub.ledger import Entry, Ledger
 from hubbub.lists import QueryPool
 from hubbub.mechanisms import build
 from hubbub.noise import SecureNoise, SeededNoise
-from hubbub.release import Plan, run_release
+from hubbub.plan import Plan
+from hubbub.release import run_release
 
 # ------------------------------------------------------------------ the ledger
 

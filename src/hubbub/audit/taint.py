@@ -174,7 +174,8 @@ def release(
     more: Sequence[str] = (),
 ) -> Path:
     """Write one release of the crowd in a world of its own: its own file, ledger and folder."""
-    from hubbub.release import Plan, run_release
+    from hubbub.plan import Plan
+    from hubbub.release import run_release
 
     folder.mkdir()
     lines = [AOL, *HERS[:1], *others(), *HERS[1:]] if with_her else [AOL, *others(), *more]

@@ -51,7 +51,7 @@ from hubbub.cli.shared import (
 
 if TYPE_CHECKING:
     from hubbub.ledger import Ledger
-    from hubbub.release import Plan
+    from hubbub.plan import Plan
     from hubbub.work import Run
 
 
@@ -110,7 +110,8 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
     """The resolved command; `given` holds every option, None where nothing was said."""
     from hubbub.guarantee import finite, number
     from hubbub.ledger import Ledger
-    from hubbub.release import Plan, run_release
+    from hubbub.plan import Plan
+    from hubbub.release import run_release
 
     require(given, ("log", "out", "mechanism"), "release")
     mechanism = build_mechanism(given, settings)

@@ -12,7 +12,8 @@ from hubbub.errors import HubbubError, ParameterError, Refused
 from hubbub.guarantee import finite, number
 from hubbub.inspect import Profile, profile
 from hubbub.ledger import Ledger, named
-from hubbub.release import Plan, Release
+from hubbub.plan import Plan
+from hubbub.release import Release
 from hubbub.web.asked import Asked, release_command, spoken
 from hubbub.web.jobs import Job
 from hubbub.web.sketch import Sketch, sketches

@@ -1,0 +1,57 @@
+"""Why a planned release must not be made after all: what the ledger or the log says against it, before a draw."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hubbub.errors import InputError, ParameterError, Refused
+from hubbub.lists import Made
+
+if TYPE_CHECKING:
+    from hubbub.card.owner import Owner
+    from hubbub.ledger import Ledger
+    from hubbub.log import SearchLog
+    from hubbub.plan import Plan
+
+
+def refuse_unknown_previous(ledger: Ledger, plan: Plan) -> None:
+    """An earlier release is a past spend of this population, or nothing adds the two up."""
+    previous = plan.mechanism.previous
+    if previous is None:
+        return
+    known = {
+        f"{e.dataset}-r{e.id}": Made(e.mechanism, e.variant, {k: str(v) for k, v in e.parameters.items()})
+        for e in ledger.entries(plan.population)
+        if e.private and e.state == "committed"
+    }
+    if previous.made is None or known.get(previous.name) != previous.made:
+        raise Refused(
+            "The earlier release is not in this ledger, so its budget would not be added to this one's.",
+            given=f"{previous.name}, population {plan.population}",
+            allowed=", ".join(known) or "none: this population has no private release yet",
+            next="name the ledger that the earlier release was booked in, and its population",
+        )
+
+
+def refuse_other_period(log: SearchLog, owner: Owner) -> None:
+    """The card states the period that was applied to the log, and no other."""
+    if log.period != owner.period:
+        raise ParameterError(
+            "The period on the card must be the one the log was cut to.",
+            given=f"read_log: {log.period or 'no period'}; Owner: {owner.period or 'no period'}",
+            allowed="the same period in both, or in neither",
+            next="give one Period to both: read_log(…, period=p) and Owner(…, period=p)",
+        )
+
+
+def refuse_damaged(log: SearchLog, most: float) -> None:
+    """Stop before the first draw if too many lines were unreadable; the card says so."""
+    ingested = log.ingested
+    if ingested.rejected > most * ingested.read:
+        reasons = ", ".join(f"{reason}: {n}" for reason, n in sorted(ingested.reasons.items(), key=lambda r: -r[1]))
+        raise InputError(
+            "Too many lines could not be read.",
+            given=f"{ingested.rejected} of {ingested.read} lines ({reasons})",
+            allowed=f"at most {most:.3g} of them",
+            next="check --format and --columns, or raise --max-rejects if the log really looks like this",
+        )
