@@ -12,6 +12,7 @@ from tests.conftest import RELEASE, Hubbub, document
 
 import hubbub as package
 from hubbub.errors import InputError
+from hubbub.estimate import estimate_log
 from hubbub.ledger import Ledger
 from hubbub.log import read_log
 from hubbub.mechanisms import build
@@ -21,7 +22,7 @@ from hubbub.report import exact as exact_facts
 from hubbub.report import kept, owner
 from hubbub.report.book import book_of
 from hubbub.report.charts.counts import counts
-from hubbub.report.charts.coverage import by_rank, cumulated
+from hubbub.report.charts.coverage import by_rank, by_volume, cumulated
 from hubbub.report.charts.epsilon import epsilons, rows
 from hubbub.report.charts.error import errors, parts
 from hubbub.report.charts.ledger import spending
@@ -30,9 +31,9 @@ from hubbub.report.charts.rejects import rejects
 from hubbub.report.charts.scores import scores
 from hubbub.report.charts.survival import binned, survival
 from hubbub.report.charts.tradeoff import tradeoff
-from hubbub.report.exact import Error, Exact, Histogram
+from hubbub.report.exact import Error, Exact, Histogram, Sampled
 from hubbub.report.kept import Book, Kept, Spending, Tried
-from hubbub.report.law import FULL, Law, laws
+from hubbub.report.law import AGAIN, Law
 from hubbub.report.tried import other_budgets
 
 # Three queries: 8 users asked "a" (10 searches), 4 "b" (4 searches), 1 each "c" and "d" (3 searches together).
@@ -52,7 +53,7 @@ def table(name: str = "queries", **changes: Any) -> Exact:
     facts: dict[str, Any] = {
         "table": name,
         "value": "users",
-        "one_in": 1,
+        "sampled": None,
         "held": HELD,
         "nobodys": 0,
         "error": Error(1, 4.0, 4.0, -7.0, 1.0),
@@ -70,19 +71,24 @@ def test_coverage_from_the_most_held_key_down() -> None:
     assert line["keys"] == [1, 1 / 2, 1 / 4]
     assert line["events"] == pytest.approx([1, 10 / 14, 10 / 17])
     assert line["head"] == pytest.approx([10 / 17, 14 / 17, 1])
-    assert cumulated(table(one_in=20))["rank"] == [20, 40, 80]  # each key of the sample stands for twenty
     chart = by_rank([table()])
-    assert chart is not None and "25 % for queries" in chart.alt
+    assert chart is not None and "; of everything: 25 % for queries" in chart.alt
+    chart = by_rank([table(sampled=Sampled(20, 5, 0.2, 1.7))])
+    assert chart is not None and "; of everything: about 25 % (± 2.5 %) for queries" in chart.alt  # 2 sd of 4 keys
+    chart = by_volume([table(sampled=Sampled(20, 5, 0.2, 1.7))])
+    assert chart is not None and "about 58.8 % (± 11.8 %) for queries" in chart.alt  # of 17 searches
 
 
 def test_survival_by_users() -> None:
     assert binned(table()) == [
-        {"users": 1.0, "keys": 2, "released": 0.0},
-        {"users": 4.0, "keys": 1, "released": 0.0},
-        {"users": 8.0, "keys": 1, "released": 1.0},
+        {"users": 1.0, "keys": 2, "released": 0.0, "counted": "all"},
+        {"users": 4.0, "keys": 1, "released": 0.0, "counted": "all"},
+        {"users": 8.0, "keys": 1, "released": 1.0, "counted": "all"},
     ]
-    chart = survival([table()], {"queries": Law(FULL, [1, 5, 8, 900], [0.0, 0.5, 1.0, 1.0], 5.0)})
-    assert chart is not None and "queries from 8 users" in chart.alt and FULL in chart.alt
+    assert [row["counted"] for row in binned(table(sampled=Sampled(20, 5, 1, 1)))] == ["one in 20", "one in 20", "all"]
+    chart = survival([table()], {"queries": Law(AGAIN, [1, 5, 8, 900], [0.0, 0.5, 1.0, 1.0], 5)})
+    assert chart is not None and "queries from 8 users" in chart.alt
+    assert f"{AGAIN}; an even chance: queries from 5 users." in chart.alt
     line = chart.spec["layer"][0]["data"]["values"]
     assert [point["users"] for point in line] == [1, 5, 8]  # no further than the log goes
 
@@ -196,17 +202,6 @@ def test_nearly_all_is_not_all(share: float, words: str) -> None:
     assert percent(share) == words
 
 
-def test_the_law_of_the_noise() -> None:
-    korolova = build("korolova", {"epsilon": "1", "delta": "1e-5", "d": "1"})
-    law = laws(korolova)["queries"]
-    at = dict(zip(law.users, law.chance, strict=True))
-    assert law.threshold == korolova.thresholds()["queries"]
-    assert at[1] < 1e-5 and law.chance == sorted(law.chance) and law.chance[-1] > 0.999
-    crowd = laws(build("crowd", {"epsilon": "1", "delta": "1e-6"}))
-    assert crowd["queries"].chance == sorted(crowd["queries"].chance)
-    assert laws(build("korolova", {"epsilon": "1", "delta": "1e-5"}, variant="published")) == {}  # counts no users
-
-
 # ------------------------------------------------------------------ from a log
 
 
@@ -279,9 +274,79 @@ def test_a_sample_of_keys_stands_for_all(log_file: Path, tmp_path: Path, monkeyp
         )
     found = kept.read(out / "owner-only").tables
     assert [t.table for t in found] == ["queries"]  # keywords would take long
-    assert found[0].one_in == 4 and 30 < found[0].held.keys.sum() < 130  # of 303
+    sampled = found[0].sampled
+    assert sampled is not None and sampled.one_in == 4
+    off = abs(int(found[0].held.keys.sum()) - 303)
+    assert off < 5 * sampled.keys_sd, "by chance less than once in a million"
     text = (out / "owner-only" / "report.html").read_text(encoding="utf-8")
-    assert "one query in 4" in text and "Not counted yet, because it would have taken long: keywords" in text
+    assert "Of all other queries one in 4" in text
+    assert "Not counted yet, because it would have taken long: keywords" in text
+
+
+@pytest.fixture(scope="module")
+def head_heavy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """600 users: one query of them all, asked ten times each; 20 of 100 to 190 users; 3,000 of one user each."""
+    rows = ["AnonID\tQuery\tQueryTime\tItemRank\tClickURL"]
+
+    def ask(user: int, query: str, at: int) -> None:
+        time = f"2006-03-{1 + at // 1440:02d} {at // 60 % 24:02d}:{at % 60:02d}:00"
+        rows.append(f"{user}\t{query}\t{time}\t1\thttp://{query.replace(' ', '-')}.example")
+
+    for user in range(600):
+        for at in range(10):
+            ask(user, "everybody", at)
+        for at in range(5):
+            ask(user, f"alone {user} {at}", 1000 + at)
+    for n in range(20):
+        for user in range(100 + 5 * n):
+            ask((user * 7 + n) % 600, f"some {n}", 2000 + n)
+    path = tmp_path_factory.mktemp("head") / "log.tsv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_sample_never_decides_about_the_head(
+    head_heavy: Path, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few queries carry half of this log: whether a sample holds them must not move a share of everything."""
+    made = build("crowd", {"epsilon": "2", "delta": "1e-5"}, tables=["queries", "clicks"])
+    with Ledger(tmp_path / "book.sqlite") as book, read_log(head_heavy, format="aol") as log:
+        run_release(log, Plan(made, tmp_path / "out", seed=seed, not_private=True), book)
+        public = tmp_path / "out" / "public"
+        exactly, _ = exact_facts.gather(log, made, public, every=True)
+        monkeypatch.setattr(exact_facts, "WHOLE", 1_000)
+        sampled, _ = exact_facts.gather(log, made, public)
+    for truth, found in zip(exactly, sampled, strict=True):
+        assert found.sampled is not None and truth.sampled is None
+        for column in ("released", "released_events"):
+            assert getattr(found.held, column).sum() == getattr(truth.held, column).sum()
+        assert found.error == truth.error and found.points.equals(truth.points) and found.nobodys == truth.nobodys
+        true, about = (t.held.released_events.sum() / t.held.events.sum() for t in (truth, found))
+        off = 5 * true * found.sampled.events_sd / truth.held.events.sum()
+        assert abs(true - about) < off < 0.1 and true > 0.4, "by chance less than once in a million"
+        head, seen = (dict(zip(t.held.users.tolist(), t.held.keys.tolist(), strict=True)) for t in (truth, found))
+        assert all(seen[users] == keys for users, keys in head.items() if users >= exact_facts.MANY)
+
+
+def test_the_line_starts_from_the_even_chance_of_what_ran(tmp_path: Path) -> None:
+    """For crowd that is not the threshold: users who hold much count less. Estimate knows, and the report as well."""
+    rows = ["AnonID\tQuery\tQueryTime\tItemRank\tClickURL"]
+    for n in range(4, 200, 2):  # queries of 4, 6, … 198 users; each of 300 users holds about 33
+        rows += [f"{(user * 7 + n) % 300}\tquery {n}\t2006-03-01 08:00:00\t\t" for user in range(n)]
+    path = tmp_path / "log.tsv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    made = build("crowd", {"epsilon": "2", "delta": "1e-5"}, tables=["queries"])
+    with Ledger(tmp_path / "book.sqlite") as book, read_log(path, format="aol") as log:
+        run_release(log, Plan(made, tmp_path / "out"), book)
+        curve = estimate_log(made, log, runs=8).tables["queries"].curve
+    low, even, high = (curve.reaches(chance) for chance in (0.05, 0.5, 0.95))
+    law = kept.read(tmp_path / "out" / "owner-only").laws["queries"]
+    assert low is not None and even is not None and high is not None and law.even is not None
+    assert even > 2 * made.thresholds()["queries"], "this log tells the two apart"
+    assert low <= law.even <= high, "the line is one run with noise of its own: by chance not once in 10,000"
+    chart = package.charts(tmp_path / "out")["survival"]
+    assert f"an even chance: queries from {law.even:,} users" in chart.alt
 
 
 MECHANISMS: dict[str, dict[str, str]] = {
@@ -402,7 +467,7 @@ def test_damaged_facts_are_an_error_with_a_way_out(released: Path) -> None:
 
 def test_kept_and_read_again(tmp_path: Path) -> None:
     book = Book("p", 1, None, (Spending(1, "t", "d", "m", 1.0, 1.0),))
-    before = Kept((table(), table("clicks", error=None)), {"queries": Law(FULL, [1], [0.5], None)}, (), book)
+    before = Kept((table(), table("clicks", error=None)), {"queries": Law(AGAIN, [1], [0.5], None)}, (), book)
     kept.write(tmp_path, before)
     after = kept.read(tmp_path)
     assert after.laws == before.laws and after.book == book

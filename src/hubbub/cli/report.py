@@ -129,18 +129,17 @@ def _gather(release: Path, raw: SearchLog, mechanism: Mechanism, terminal: Termi
     from hubbub.card.check import public_folder
     from hubbub.report import kept
     from hubbub.report.exact import gather
-    from hubbub.report.law import laws
     from hubbub.report.tried import other_budgets
 
     folder = release / "owner-only"
     before = kept.read(folder)
     terminal.note("counting every key")
-    tables = gather(raw, mechanism, public_folder(release), every=True)
+    tables, _ = gather(raw, mechanism, public_folder(release), every=True)
     tried, estimated = other_budgets(mechanism, raw, terminal.note)
     found = replace(
         before,
         tables=kept.merged(before.tables, tables),
-        laws=laws(mechanism) | dict(before.laws) | estimated,
+        laws=dict(before.laws) | estimated,
         tried=tried,
     )
     kept.write(folder, found)

@@ -132,13 +132,17 @@ def _pairs(users: Integers, counted: Integers) -> tuple[Floats, Floats, Integers
 
 def by_keys(at: Integers, users: Integers, chance: Floats) -> Curve:
     """Where the keys themselves tell: the mean chance (or share of runs) of keys of n users, made to rise with n."""
-    from scipy.optimize import isotonic_regression
-    from scipy.special import ndtr, ndtri
-
     somebody = users > 0
     held, where = np.unique(users[somebody], return_inverse=True)
     weight = np.bincount(where).astype(float)
-    mean = np.bincount(where, weights=chance[somebody]) / weight
+    return rising(at, held, np.bincount(where, weights=chance[somebody]) / weight, weight)
+
+
+def rising(at: Integers, held: Integers, mean: Floats, weight: Floats) -> Curve:
+    """The mean chance of keys of each number of users, `weight` keys each, made to rise with it."""
+    from scipy.optimize import isotonic_regression
+    from scipy.special import ndtr, ndtri
+
     rising = isotonic_regression(mean, weights=weight).x
     steep = ndtri(np.clip(rising, NEVER, 1 - NEVER))  # straight lines between normal quantiles, not between chances
     between = ndtr(np.interp(np.log(at), np.log(held), steep))

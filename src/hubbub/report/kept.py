@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hubbub.errors import InputError
-from hubbub.report.exact import Error, Exact, Histogram
+from hubbub.report.exact import Error, Exact, Histogram, Sampled
 from hubbub.report.law import Law
 
 EXACT, POINTS = "exact.json", "exact.parquet"
@@ -74,7 +74,7 @@ def write(folder: Path, kept: Kept) -> None:
     tables = {
         exact.table: {
             "value": exact.value,
-            "one_in": exact.one_in,
+            "sampled": None if exact.sampled is None else asdict(exact.sampled),
             "nobodys": exact.nobodys,
             "error": None if exact.error is None else asdict(exact.error),
         }
@@ -123,7 +123,8 @@ def _exact(table: str, facts: Mapping[str, Any], points: pa.Table) -> Exact:
     mine = points.filter(pc.equal(points.column("table"), table)).drop_columns(["table"])
     held = Histogram(**{column: np.array(values, np.int64) for column, values in facts["held"].items()})
     error = None if facts["error"] is None else Error(**facts["error"])
-    return Exact(table, facts["value"], facts["one_in"], held, facts["nobodys"], error, mine)
+    sampled = None if facts["sampled"] is None else Sampled(**facts["sampled"])
+    return Exact(table, facts["value"], sampled, held, facts["nobodys"], error, mine)
 
 
 def read_json(path: Path) -> dict[str, Any]:

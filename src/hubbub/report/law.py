@@ -1,55 +1,66 @@
-"""P(released) by number of users, from the noise alone: no log is asked, and no user loses anything to a bound."""
+"""P(released) by number of users: what to expect of the mechanism that ran, on the log it ran on.
+
+How far a key of n users gets depends on the log: users who hold much count less, or not at all. So the chance is not
+taken from a threshold but from running the mechanism once more, with noise that repeats itself and is never released;
+`hubbub report --log` asks `estimate` instead, which is more exact and takes longer.
+"""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from hubbub.account import Step
-from hubbub.gaussian import GaussianStep
+from hubbub.estimate.curve import Curve, points, rising
+from hubbub.estimate.scale import follows, scalable
+from hubbub.noise import SeededNoise
+from hubbub.steps.count import Integers, names
+from hubbub.steps.pools import EnginePools
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from hubbub.log import SearchLog
     from hubbub.mechanisms import Mechanism
 
-FULL = "if every user counted in full"
+AGAIN = "by one more run on this log with other noise"
 ESTIMATED = "as estimated for this log"
-REACH = 4.0
-"""The curve ends at this many times its threshold."""
+SMALL = 2_000_000
+"""Rows up to which a release runs its mechanism once more."""
 
 
 @dataclass(frozen=True)
 class Law:
-    """The chance of a key at each number of users, what it assumes, and the threshold in users."""
+    """The chance of a key at each number of users, how that is known, and the users of an even chance (none: never)."""
 
     what: str
     users: list[int]
     chance: list[float]
-    threshold: float | None
+    even: int | None
+
+    @staticmethod
+    def of(curve: Curve, what: str) -> Law:
+        """From an estimated curve."""
+        return Law(what, curve.users.tolist(), curve.chance.tolist(), curve.reaches(0.5))
 
 
-def laws(mechanism: Mechanism) -> dict[str, Law]:
-    """Tables whose keys pass one threshold of their own."""
-    found = {}
-    for step in mechanism.steps():
-        if step.name not in mechanism.tables or mechanism.value_column != "users":
-            continue
-        if isinstance(step, GaussianStep) and step.tests:
-            test = step.tests[-1]
-            level, sd = test.threshold / test.mean, math.sqrt(test.variance) / test.mean
-            users = _points(level)
-            found[step.name] = Law(FULL, users, [_normal((n - level) / sd) for n in users], level)
-        elif isinstance(step, Step) and step.threshold is not None:
-            users = _points(step.threshold)
-            found[step.name] = Law(FULL, users, [step.chance(n) for n in users], float(step.threshold))
-    return found
+def once_more(log: SearchLog, mechanism: Mechanism, measured: Mapping[str, Any]) -> dict[str, pa.Table]:
+    """The keys that other noise would have released; nothing where that would take long or cannot be asked twice."""
+    usable = all(scalable(m) or follows(m) for m in measured.values())
+    if not usable or not mechanism.steps() or log.spread or log.ingested.kept > SMALL or "log" in mechanism.tables:
+        return {}
+    for m in measured.values():
+        if isinstance(m, EnginePools):
+            m.again()
+    found = mechanism.perturb(measured, SeededNoise(0))
+    return {
+        table: names(log, measured[table], mechanism.offers[table], released.ids)
+        for table, released in found.items()
+        if table in measured
+    }
 
 
-def _points(level: float) -> list[int]:
-    """Every number where it matters, 100 at most."""
-    last = max(2, math.ceil(REACH * level))
-    return sorted({1 + round(i * (last - 1) / 99) for i in range(100)})
-
-
-def _normal(z: float) -> float:
-    return 0.5 * math.erfc(-z / math.sqrt(2))
+def seen(users: Integers, keys: Integers, released: Integers) -> Law:
+    """From how many keys of each number of users one run released."""
+    curve = rising(points(int(users.max())), users, released / keys, keys.astype(float))
+    return Law.of(curve, AGAIN)

@@ -32,7 +32,6 @@ from hubbub.report.charts.scores import scores
 from hubbub.report.charts.survival import survival
 from hubbub.report.charts.tradeoff import tradeoff
 from hubbub.report.exact import gather
-from hubbub.report.law import laws
 from hubbub.report.page import jinja
 
 if TYPE_CHECKING:
@@ -53,9 +52,9 @@ def finish(
 ) -> str:
     """Gather and write, once a release stands; what goes wrong comes back as a sentence and stops nothing."""
     try:
-        tables = tuple(gather(log, mechanism, out / "public", measured))
+        tables, laws = gather(log, mechanism, out / "public", measured)
         book = book_of(ledger, entry.population, entry.id)
-        kept.write(out / "owner-only", kept.Kept(tables, laws(mechanism), (), book))
+        kept.write(out / "owner-only", kept.Kept(tuple(tables), laws, (), book))
     except Exception as error:  # whatever it is: the release stands, and noise that was drawn stays drawn
         told = f"the release is whole, but its exact facts could not be gathered ({type(error).__name__}: {error})"
         return "; ".join(filter(None, (told, refresh(out))))
@@ -129,7 +128,7 @@ def _charts(material: Material) -> dict[str, Chart]:
         "coverage-rank": by_rank(tables),
         "coverage-volume": by_volume(tables),
         "survival": survival([t for t in tables if t.value != "searches"], found.laws),
-        **{f"counts-{t.table}": counts(t, _threshold(material, t.table)) for t in tables},
+        **{f"counts-{t.table}": counts(t, _threshold(material.card, t.table)) for t in tables},
         "error": errors(tables),
         "scores": scores(material.scores),
         "tradeoff": tradeoff(found.tried, _asked(material.card)),
@@ -139,11 +138,10 @@ def _charts(material: Material) -> dict[str, Chart]:
     return {name: chart for name, chart in every.items() if chart is not None}
 
 
-def _threshold(material: Material, table: str) -> float | None:
-    law = material.kept.laws.get(table)
-    if law is not None and law.threshold is not None:
-        return law.threshold
-    return next((float(s.threshold) for s in material.card.steps if s.name == table and s.threshold is not None), None)
+def _threshold(card: Card, table: str) -> float | None:
+    """Of a step whose published numbers passed it themselves; weights that pass are not the numbers published."""
+    steps = (s for s in card.steps if s.name == table and s.mechanism == "laplace-threshold")
+    return next((float(s.threshold) for s in steps if s.threshold is not None), None)
 
 
 def _asked(card: Card) -> float:
@@ -241,9 +239,10 @@ def render(material: Material) -> str:
             facts=material.facts,
             tables=material.rows,
             sections=sections,
-            sampled=max((t.one_in for t in material.kept.tables), default=1),
+            sampled=next((t.sampled for t in material.kept.tables if t.sampled), None),
+            no_line=bool(material.kept.tables) and not material.kept.laws,
             not_counted=sorted(not_counted) if material.kept.tables else [],
-            nobodys={t.table: t.nobodys * t.one_in for t in material.kept.tables if t.nobodys},
+            nobodys={t.table: t.nobodys for t in material.kept.tables if t.nobodys},
             not_evaluable={
                 task: found["not_evaluable"]
                 for task, found in material.scores.items()

@@ -39,7 +39,7 @@ def other_budgets(
             continue
         tried += _tried(found, float(epsilon))
         if times == 1:
-            laws = _laws(found, mechanism)
+            laws = {name: Law.of(table.curve, ESTIMATED) for name, table in found.tables.items()}
     return tuple(tried), laws
 
 
@@ -62,11 +62,3 @@ def _tried(found: Estimate, epsilon: float) -> list[Tried]:
         Tried(name, epsilon, table.rows, table.volume.searches, None if table.error is None else table.error.rms)
         for name, table in found.tables.items()
     ]
-
-
-def _laws(found: Estimate, mechanism: Mechanism) -> dict[str, Law]:
-    thresholds = mechanism.thresholds()
-    return {
-        name: Law(ESTIMATED, table.curve.users.tolist(), table.curve.chance.tolist(), thresholds.get(name))
-        for name, table in found.tables.items()
-    }

@@ -24,7 +24,7 @@ def cumulated(exact: Exact) -> dict[str, list[float]]:
     keys, released = (np.cumsum(a[down]).astype(float) for a in (held.keys, held.released))
     events, shown = (np.cumsum(a[down]).astype(float) for a in (held.events, held.released_events))
     return {
-        "rank": (keys * exact.one_in).tolist(),
+        "rank": keys.tolist(),
         "keys": (released / np.maximum(keys, 1)).tolist(),
         "events": (shown / np.maximum(events, 1)).tolist(),
         "head": (events / max(float(events[-1]) if events.size else 1.0, 1.0)).tolist(),
@@ -67,7 +67,7 @@ def _chart(
             continue
         for i in _thin(line[across]):
             rows.append({"table": exact.table, across: line[across][i], "released": line[up][i]})
-        ends.append(f"{percent(line[up][-1])} for {exact.table}")
+        ends.append(f"{_of_everything(exact, up, line[up][-1])} for {exact.table}")
     if not rows:
         return None
     order = list(dict.fromkeys(str(row["table"]) for row in rows))
@@ -85,6 +85,15 @@ def _chart(
         },
     }
     return Chart(title, f"{what}; of everything: {', '.join(ends)}.", spec, rows)
+
+
+def _of_everything(exact: Exact, up: str, share: float) -> str:
+    """A share of all keys or events: what was released is counted, but all of them may stand on a sample."""
+    if exact.sampled is None:
+        return percent(share)
+    total = float((exact.held.keys if up == "keys" else exact.held.events).sum())
+    off = exact.sampled.keys_sd if up == "keys" else exact.sampled.events_sd
+    return f"about {percent(share)} (± {percent(2 * share * off / max(total, 1.0))})"
 
 
 def _thin(values: list[float]) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +18,12 @@ PER_DECADE = 8
 """… from here on so many together have one point for each factor of ten."""
 
 
-def binned(exact: Exact) -> list[dict[str, float]]:
-    """Keys and released keys for numbers of users that lie close; `users` is their mean, by keys."""
-    held = exact.held
+def binned(exact: Exact) -> list[dict[str, Any]]:
+    """Keys and released keys for numbers of users that lie close; `users` is their mean, by keys.
+
+    `counted` says whether all such keys were: those of fewer users than a query counted whole has rows may not be.
+    """
+    held, sampled = exact.held, exact.sampled
     users = held.users.astype(float)
     place = np.where(users <= EACH, users, EACH + np.ceil(PER_DECADE * np.log10(np.maximum(users / EACH, 1)) - 1e-9))
     rows = []
@@ -27,7 +31,9 @@ def binned(exact: Exact) -> list[dict[str, float]]:
         inside = place == bin
         keys = int(held.keys[inside].sum())
         mean = float((users[inside] * held.keys[inside]).sum() / keys)
-        rows.append({"users": mean, "keys": keys, "released": float(held.released[inside].sum() / keys)})
+        counted = "all" if sampled is None or users[inside].min() >= sampled.below else f"one in {sampled.one_in}"
+        released = float(held.released[inside].sum() / keys)
+        rows.append({"users": mean, "keys": keys, "released": released, "counted": counted})
     return rows
 
 
@@ -54,7 +60,7 @@ def survival(tables: Sequence[Exact], laws: Mapping[str, Law]) -> Chart | None:
         {
             "data": {"values": points},
             "mark": {"type": "point", "size": 40},
-            "encoding": {"x": x, "y": y, **both, "tooltip": [{"field": "table"}, *tips]},
+            "encoding": {"x": x, "y": y, **both, "tooltip": [{"field": "table"}, *tips, {"field": "counted"}]},
         }
     ]
     if curves:
@@ -71,5 +77,11 @@ def _sentence(tables: Sequence[Exact], laws: Mapping[str, Law]) -> str:
             reached.append(f"{exact.table} from {half[0]:,.0f} users")
     text = "Share of keys that were released, by the number of users who hold them"
     text += f"; half of them and more: {', '.join(reached)}." if reached else "; nowhere half of them."
-    what = sorted({law.what for table, law in laws.items() if any(e.table == table for e in tables)})
-    return text + (f" Lines: what to expect, {' or '.join(what)}." if what else "")
+    if sampled := next((exact.sampled for exact in tables if exact.sampled), None):
+        text += f" Below {sampled.below} users, keys of one query in {sampled.one_in} stand for those not released."
+    known = {exact.table: laws[exact.table] for exact in tables if exact.table in laws}
+    if not known:
+        return text
+    even = [f"{table} from {law.even:,} users" for table, law in known.items() if law.even is not None]
+    text += f" Lines: what to expect, {' or '.join(sorted({law.what for law in known.values()}))}; an even chance: "
+    return text + f"{', '.join(even) or 'at no number of users'}."
