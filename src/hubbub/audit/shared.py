@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from hubbub.audit import engine, parts, static, taint, two_stages
+from hubbub.audit import engine, independence, parts, sizes, static, taint, two_stages
 from hubbub.audit.protocols import Row
 from hubbub.audit.whole import FULL, QUICK, whole_runs
 
@@ -21,6 +21,8 @@ DETECTORS: tuple[Callable[[], Iterable[Row]], ...] = (
     engine.shares,
     parts.tests,
     two_stages.tests,
+    independence.tests,
+    sizes.tests,
 )
 
 

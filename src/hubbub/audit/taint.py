@@ -195,7 +195,7 @@ def public_bytes(out: Path) -> dict[str, bytes]:
 def public() -> Iterator[Row]:
     """Every file of `public/`, with and without her, under one noise."""
     for mechanism in mechanisms():
-        seen = _on_one_day(
+        seen = on_one_day(
             lambda folder, m=mechanism: [  # type: ignore[misc]
                 public_bytes(release(folder / str(with_her), m, with_her=with_her)) for with_her in (False, True)
             ]
@@ -206,7 +206,7 @@ def public() -> Iterator[Row]:
         yield shared_row(check, 0.0, float(len(differing)), 1.0, detail)
 
 
-def _on_one_day(write: Callable[[Path], list[dict[str, bytes]]]) -> list[dict[str, bytes]]:
+def on_one_day(write: Callable[[Path], list[dict[str, bytes]]]) -> list[dict[str, bytes]]:
     """The card names the day: both runs must see the same."""
     while True:
         before = datetime.now(UTC).date()

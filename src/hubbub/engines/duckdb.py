@@ -14,9 +14,10 @@ import pyarrow.parquet as pq
 
 from hubbub.engines.base import Batches
 from hubbub.errors import InputError, OurBug, OutputError, ParameterError
+from hubbub.switches import switch
 
 MEMORY = re.compile(r"\d+(\.\d+)?\s*([KMGT]i?B|B)", re.IGNORECASE)
-BATCH = 1 << 16
+BATCH = switch(__name__, "BATCH", 1 << 16, low=16)
 
 
 class DuckDB:

@@ -18,8 +18,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from hubbub.engines.base import Batches, Engine
+from hubbub.switches import switch
 
-WORTH = 20.0
+WORTH = switch(__name__, "WORTH", 20.0, low=0.0)
 """Seconds of work from which a table is kept; what took less is as quickly computed again."""
 
 

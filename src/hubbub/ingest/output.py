@@ -14,8 +14,9 @@ import pyarrow.parquet as pq
 
 from hubbub.errors import OutputError
 from hubbub.ingest.schema import REJECTS, SCHEMA, Part
+from hubbub.switches import switch
 
-ROW_GROUP = 122_880  # DuckDB's own: the unit of its parallel scan
+ROW_GROUP = switch(__name__, "ROW_GROUP", 122_880, low=40)  # DuckDB's own: the unit of its parallel scan
 
 
 class Output:

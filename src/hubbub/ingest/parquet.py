@@ -20,8 +20,9 @@ from hubbub.ingest.clean import view
 from hubbub.ingest.lines import MAX_LINE, Codes
 from hubbub.ingest.records import build, rejects
 from hubbub.ingest.schema import ROLES, TEXT_KEPT, Part, Reason, Task
+from hubbub.switches import switch
 
-BATCH = 65_536
+BATCH = switch(__name__, "BATCH", 65_536, low=3)
 TEXT = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
 ALLOWED = {
     "user": "text or whole numbers",

@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hubbub.errors import InputError
-from hubbub.ingest import documents, numbers
+from hubbub.ingest import documents, numbers, parquet
 from hubbub.ingest.documents import Document
 from hubbub.ingest.lines import MAX_LINE
 from hubbub.ingest.loose import loose
-from hubbub.ingest.parquet import BATCH, TEXT, damaged, flat, parquet_file, schema
+from hubbub.ingest.parquet import TEXT, damaged, flat, parquet_file, schema
 from hubbub.ingest.records import rejects
 from hubbub.ingest.schema import NOTHING, TEXT_KEPT, Part, Reason, Task
 
@@ -84,7 +84,7 @@ def tasks(file: Path, unit: str, clicks: frozenset[str], canonical_urls: bool) -
     with parquet_file(file) as opened:
         rows = max(1, opened.metadata.num_rows)
         try:
-            for batch in opened.iter_batches(BATCH, columns=list(where.values())):
+            for batch in opened.iter_batches(parquet.BATCH, columns=list(where.values())):
                 done += batch.num_rows
                 raw = {role: _leaf(batch, path) for role, path in where.items()}
                 yield Task(lambda raw=raw: from_rows(raw, clicks, canonical_urls), size * done // rows)  # type: ignore[misc]

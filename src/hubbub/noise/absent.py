@@ -33,16 +33,17 @@ from hubbub.noise.gaussian import discrete_gaussian
 from hubbub.noise.intervals import exp_neg_bounds, pi_bounds
 from hubbub.noise.subset import choose, shuffled
 from hubbub.noise.tables import FIRST_PRECISION
+from hubbub.switches import Beyond, switch
 
 Integers = npt.NDArray[np.int64]
 
-DIRECT_UP_TO = 1 << 22
+DIRECT_UP_TO = switch(__name__, "DIRECT_UP_TO", 1 << 22, low=0, beyond=Beyond.DRAWS)
 """Domains up to this size take well below a second in the direct form, which is the simpler one."""
 
 RARE = Fraction(1, 1 << 10)
 """A candidate costs as much as 500 to 1000 keys of the direct form; above this many a key, direct is cheaper."""
 
-CHUNK = 1 << 17
+CHUNK = switch(__name__, "CHUNK", 1 << 17, low=5000, beyond=Beyond.DRAWS)
 _GUARD = 64
 
 

@@ -16,14 +16,15 @@ import numpy as np
 from hubbub.noise.bits import Bits
 from hubbub.noise.intervals import times_down, times_up
 from hubbub.noise.tables import FIRST_PRECISION, NEXT_PRECISION, Bounds, Table
+from hubbub.switches import Beyond, switch
 
 Probability = Callable[[int], tuple[int, int]]
 """precision -> (lo, hi) with lo <= 2^precision p <= hi, for a p of at most 1/2."""
 
-FEW_TRIALS = 1 << 20
+FEW_TRIALS = switch(__name__, "FEW_TRIALS", 1 << 20, low=16, beyond=Beyond.DRAWS)
 GROUP_MEAN = 64
-_POPCOUNT_BLOCK = 1 << 26
-_TABLE_BLOCK = 1 << 20
+_POPCOUNT_BLOCK = switch(__name__, "_POPCOUNT_BLOCK", 1 << 26, low=24, beyond=Beyond.DRAWS)
+_TABLE_BLOCK = switch(__name__, "_TABLE_BLOCK", 1 << 20, low=3, beyond=Beyond.DRAWS)
 _GUARD = 3 * GROUP_MEAN
 
 

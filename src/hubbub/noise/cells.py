@@ -15,8 +15,9 @@ import numpy.typing as npt
 from hubbub.noise import bernoulli
 from hubbub.noise.bits import Bits, words
 from hubbub.noise.tables import Table
+from hubbub.switches import Beyond, switch
 
-BLOCK = 1 << 17
+BLOCK = switch(__name__, "BLOCK", 1 << 17, low=24, beyond=Beyond.DRAWS)
 MAX_CELL_BITS = 31
 """Place and sign share one 32-bit word."""
 

@@ -24,6 +24,7 @@ from hubbub.noise.cells import Cells
 from hubbub.noise.parameters import rational, whole
 from hubbub.noise.subset import choose
 from hubbub.noise.uniform import below_each
+from hubbub.switches import Beyond, switch
 
 Integers = npt.NDArray[np.int64]
 
@@ -31,7 +32,7 @@ Tail = Callable[[int, int], tuple[int, int]]
 """(at_least, precision) -> bounds of 2^precision P(Z >= at_least), at_least >= 1."""
 
 SECRET_BYTES = 16
-TWO_THREADS = 1 << 19
+TWO_THREADS = switch(__name__, "TWO_THREADS", 1 << 19, low=32, beyond=Beyond.DRAWS)
 """Draws from which a second thread is worth its start."""
 
 

@@ -21,6 +21,7 @@ from hubbub.steps.holdings import Holdings
 from hubbub.steps.keys import CLICKS, KEYWORDS, TRANSITIONS, Keys
 from hubbub.steps.keys.keywords import WORDS, split
 from hubbub.steps.sessions import GAP, SEPARATOR, require_times, searches
+from hubbub.switches import Beyond, switch
 
 LONGEST = 4
 """Queries in the longest sequence."""
@@ -101,7 +102,7 @@ def sequences(length: int) -> Keys:
     )
 
 
-MOST_JOINS = 1_000_000
+MOST_JOINS = switch(__name__, "MOST_JOINS", 1_000_000, low=1, beyond=Beyond.AMOUNT)
 
 
 def joinable(heads: list[tuple[str, ...]]) -> int:

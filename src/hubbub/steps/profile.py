@@ -20,13 +20,14 @@ from hubbub.log import SearchLog
 from hubbub.steps.count import Integers
 from hubbub.steps.holdings import checked
 from hubbub.steps.sessions import GAP, require_times
+from hubbub.switches import switch
 
 BUSIEST = 13
 """The last bin of activity starts at 2^13 searches."""
 WEEK, HOUR = 7 * 86_400, 3_600
 MONDAY = 3 * 86_400
 """From a Monday, 0:00 UTC, to the Thursday on which epoch seconds begin."""
-MOST = 1 << 16
+MOST = switch(__name__, "MOST", 1 << 16, low=40)
 """A user's events in one bin beyond this many are not counted: 4^10 c² n² then fits a word."""
 
 

@@ -17,13 +17,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hubbub.steps.sessions import SEPARATOR, require_times, searches
+from hubbub.switches import switch
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
 
 MINED = pa.schema([("uid", pa.string()), ("time", pa.int64()), ("queries", pa.string())])
 TABLE = "subsequences"
-AT_ONCE = 1 << 26
+AT_ONCE = switch(__name__, "AT_ONCE", 1 << 26, low=64)
 """Bytes of mined text held at once; a session's queries stand in at most 2^(l_q − 1) subsequences each."""
 
 

@@ -56,7 +56,7 @@ def of(read: Ingest, folder: Path) -> Result:
 
 
 def test_the_total_the_first_the_ninth_and_the_last_record(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hubbub.ingest.ubi_parquet.BATCH", 5)
+    monkeypatch.setattr("hubbub.ingest.parquet.BATCH", 5)
     searches(folder / "queries.parquet", 12)
     nested = {"object": {"object_id": "sku-7", "name": "a lilac"}, "position": {"ordinal": 3, "xy": None}}
     attributes = pa.array([nested, nested | {"position": None}, None])

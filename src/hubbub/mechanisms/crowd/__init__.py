@@ -275,7 +275,7 @@ class Crowd(Mechanism, register=True):
             found = known.select(held, first, noise, Fraction(self.settings["F_list"]))
         else:
             found = select(held, first.rounds, noise, first.name)
-        released = {first.name: count(held, first, found, noise, fewest=0)}
+        released = {first.name: count(held, first, found, noise, few=True)}
         if "chain" in pools:
             chain: Chain = pools["chain"]
             chain.choose(held, found)

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Released
 from hubbub.mechanisms.crowd.calibrate import Stage, closed
-from hubbub.mechanisms.crowd.combine import FEWEST, Counted, alone, combine
+from hubbub.mechanisms.crowd.combine import Counted, alone, combine, enough
 from hubbub.mechanisms.crowd.recount import recount, recount_all
 from hubbub.mechanisms.rounds import Known, Selected, select
 from hubbub.noise import NoiseSource
@@ -54,12 +54,12 @@ class Domain:
         return found
 
 
-def count(pools: Pools, stage: Stage, found: Selected, noise: NoiseSource, fewest: int = FEWEST) -> Released:
+def count(pools: Pools, stage: Stage, found: Selected, noise: NoiseSource, *, few: bool = False) -> Released:
     """Counts of released keys. A later table with too few of them has none: its small share buys mostly noise."""
     if stage.recount is None:
         return Released(found.ids, None, None)
     counted = recount(pools, found, stage.rounds, stage.recount, noise, stage.name)
-    if found.ids.size < fewest:
+    if not few and not enough(found.ids.size):
         return Released(found.ids, None, None)
     result: Counted = combine(found, stage.rounds, counted)
     return Released(found.ids, result.users, result.noise_sd)
@@ -172,7 +172,7 @@ class Chain:
         self.log.engine.register(f"joined_{length}", table)
         pools = self._pools(chosen.sequences(length), stage)
         found = Domain(len(joined), table.take).select(pools, stage, noise, false)
-        released = count(pools, stage, found, noise, fewest=0)
+        released = count(pools, stage, found, noise, few=True)
         codes = places(self._texts(pools, found).column("queries"), table.column("queries"))
         for parent in order[parents[codes]].T:
             released = at_most(released, shorter, parent)
@@ -190,7 +190,7 @@ class Chain:
         ids = np.concatenate([released.ids + by for (_, released), by in zip(levels, shifts, strict=True)])
         values = [released.values for _, released in levels if released.values is not None]
         spreads = [np.broadcast_to(r.noise_sd, r.ids.size) for _, r in levels if r.noise_sd is not None]
-        if ids.size < FEWEST or len(values) < len(levels):
+        if not enough(ids.size) or len(values) < len(levels):
             return Released(ids, None, None)
         return Released(ids, np.concatenate(values), np.concatenate(spreads))
 

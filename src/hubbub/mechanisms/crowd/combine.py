@@ -15,13 +15,19 @@ import numpy.typing as npt
 
 from hubbub.mechanisms.crowd.recount import Recounted
 from hubbub.mechanisms.rounds import Selected, Selection
+from hubbub.switches import Beyond, switch
 
 Floats = npt.NDArray[np.float64]
-BIN = 60
-FEWEST = 20
+BIN = switch(__name__, "BIN", 60, low=1, beyond=Beyond.AMOUNT)
+FEWEST = switch(__name__, "FEWEST", 20, low=2, beyond=Beyond.AMOUNT)
 """With fewer released keys the ratio cannot be learned: the recount stands alone."""
 ROUNDING = 1 / 12
 """Variance of rounding to whole users."""
+
+
+def enough(keys: int) -> bool:
+    """Whether so many released keys tell something together."""
+    return keys >= FEWEST
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,7 @@ def _estimates(selected: Selected, plan: Selection, counted: Recounted) -> tuple
     recounts, variance = counted.sums / lam, counted.variance / lam**2
     factor, factor_noise = kept_factor(recounts, variance, counted)
     recounts, variance = factor * recounts, factor**2 * variance
-    if selected.ids.size < FEWEST:
+    if not enough(selected.ids.size):
         return recounts, variance + factor_noise * recounts**2
     means = np.array(plan.means, float)[selected.rounds]
     weights = np.maximum(selected.accumulators / means, 1.0)

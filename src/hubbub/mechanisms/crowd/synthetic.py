@@ -25,6 +25,7 @@ from hubbub.log import Period
 from hubbub.mechanisms.crowd.walks import NO_CLICK, Clicks, Floats, Integers, Public, Tree
 from hubbub.steps.profile import BUSIEST, HOUR, MONDAY, WEEK
 from hubbub.steps.sessions import GAP
+from hubbub.switches import Beyond, switch
 
 NO_PERIOD = Period(date(1970, 1, 5), date(1971, 1, 3))
 """Where the owner states no period: 52 weeks from a Monday on which nobody searched the web."""
@@ -34,9 +35,9 @@ LONGEST = 40
 """Searches of the longest session; from 20 on they are log-uniform up to this."""
 BELIEVED = 2.0
 """A bin that is not above its noise by this many standard deviations counts as empty."""
-MOST_SEARCHES = 50_000_000
+MOST_SEARCHES = switch(__name__, "MOST_SEARCHES", 50_000_000, low=50, beyond=Beyond.AMOUNT)
 """If noise makes more than this, there are fewer users: no outcome may fill the memory."""
-BLOCK = 1 << 20
+BLOCK = switch(__name__, "BLOCK", 1 << 20, low=4, beyond=Beyond.DRAWS)
 """Searches made at a time."""
 
 

@@ -19,10 +19,11 @@ from hubbub.mechanisms.optimal.histograms import starts
 from hubbub.mechanisms.optimal.problem import Integers
 from hubbub.mechanisms.optimal.sample import shuffled
 from hubbub.noise import NoiseSource
+from hubbub.switches import Beyond, switch
 
 BELIEVED = 2.0
 """A bin that is not above its noise by this many standard deviations counts as empty."""
-MOST_ROWS = 20_000_000
+MOST_ROWS = switch(__name__, "MOST_ROWS", 20_000_000, low=50, beyond=Beyond.AMOUNT)
 """If noise makes more than this, there are fewer rows: no outcome may fill the memory."""
 
 
