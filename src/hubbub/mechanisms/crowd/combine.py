@@ -40,11 +40,15 @@ class Counted:
 
 @dataclass(frozen=True)
 class Ratio:
-    """Users per weight at each key, its change with log weight, and the variance of the noise in it."""
+    """Users per weight at each key, its change with log weight, and the variance of the noise in it.
+
+    `own` is the covariance of that noise with the noise of the key's own recount, from which it was learned, too.
+    """
 
     value: Floats
     slope: Floats
     noise: Floats
+    own: Floats
 
 
 def combine(selected: Selected, plan: Selection, counted: Recounted) -> Counted:
@@ -91,7 +95,8 @@ def _estimates(selected: Selected, plan: Selection, counted: Recounted) -> tuple
         share = fit_variance / (variance[g] + fit_variance)
         users[g] = share * recounts[g] + (1 - share) * fit
         moved = (ratio.value + ratio.slope) ** 2 * weight_variance[g]
-        noise2[g] = share**2 * variance[g] + (1 - share) ** 2 * (moved + ratio_noise)
+        both = share * (1 - share) * weights[g] * ratio.own
+        noise2[g] = share**2 * variance[g] + 2 * both + (1 - share) ** 2 * (moved + ratio_noise)
     return users, noise2 + factor_noise * users**2
 
 
@@ -132,10 +137,13 @@ def learn_ratio(weights: Floats, weight_variance: Floats, recounts: Floats, vari
         slopes = powers * (x - middle)[:, None] ** np.maximum(powers - 1, 0)
         solve = np.linalg.pinv(precision[:, None] * (at - middle)[:, None] ** powers) * precision
     spread = (solve * (own / below**2)) @ solve.T
+    place = np.empty(order.size, np.int64)
+    place[order] = np.repeat(np.arange(len(bins)), [b.size for b in bins])
     return Ratio(
         value=np.maximum(basis @ (solve @ ratios), 0.5),
         slope=slopes @ (solve @ ratios),
         noise=np.einsum("ij,jk,ik->i", basis, spread, basis),
+        own=np.maximum((basis @ solve)[np.arange(order.size), place] / below[place], 0.0),
     )
 
 
