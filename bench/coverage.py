@@ -13,10 +13,8 @@ errors over draws, which have independent noise. `total` is the sum of the publi
 from __future__ import annotations
 
 import argparse
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -30,7 +28,7 @@ from hubbub.estimate.source import made_up
 from hubbub.lists import QueryPool
 from hubbub.log import SearchLog
 from hubbub.mechanisms import Mechanism, build
-from hubbub.mechanisms.crowd import chain
+from hubbub.mechanisms.crowd import chain, combine
 from hubbub.mechanisms.crowd.combine import Counted
 from hubbub.mechanisms.crowd.recount import Recounted
 from hubbub.mechanisms.rounds import Selected, Selection
@@ -93,7 +91,7 @@ class Quiet:
     def __init__(self, noise: Remembering) -> None:
         self.noise, self.lives = noise, list[Integers]()
         self.found: dict[str, Integers] = {}
-        self._weights, self._combine, self._alone = EnginePools.weights, chain.combine, chain.alone
+        self._weights, self._combine, self._alone = EnginePools.weights, combine.combine, combine.alone
 
     def watched(self) -> Any:
         """The functions of a run, replaced by ones that listen."""
@@ -104,7 +102,7 @@ class Quiet:
             self.lives.append(live)
             return self._weights(pools, live)
 
-        def combine(selected: Selected, plan: Selection, counted: Recounted) -> Counted:
+        def both(selected: Selected, plan: Selection, counted: Recounted) -> Counted:
             name = self._name()
             size = int(max((live.max(initial=-1) for live in self.lives), default=-1)) + 1
             gathered = np.zeros((len(self.lives), max(size, int(selected.ids.max(initial=-1)) + 1)), np.int64)
@@ -122,7 +120,7 @@ class Quiet:
             self.found[name] = self._alone(self._less(name, counted)).users
             return self._alone(counted)
 
-        return patch.multiple(chain, combine=combine, alone=alone), patch.object(EnginePools, "weights", weights)
+        return patch.multiple(chain, combine=both, alone=alone), patch.object(EnginePools, "weights", weights)
 
     def _name(self) -> str:
         return list(self.noise.drawn)[-1].removesuffix(" kept total")
@@ -169,7 +167,11 @@ def draws(mechanism: Mechanism, log: SearchLog, how_many: int, first: int = 0) -
 def half_of(mechanism: Mechanism, table: str, noise_sd: Any) -> Any:
     """Half of the interval on the card; the last step of a table is the one whose values are published."""
     steps = mechanism.steps()
-    step = steps[-1] if mechanism.variant == "published" else next(s for s in steps if s.name in (table, f"{table} recount"))
+    step = (
+        steps[-1]
+        if mechanism.variant == "published"
+        else next(s for s in steps if s.name in (table, f"{table} recount"))
+    )
     return half_width(float(step.scale)) if isinstance(step, Step) else NORMAL_95 * noise_sd
 
 
@@ -251,10 +253,11 @@ def main() -> None:
                         found = shares(seen)
                         rows = np.mean([one.values.size for one in seen])
                         cells = [str(found[c]) for c in (*columns, "total")]
-                        label = f"{name} {variant}, ε = {settings['epsilon']}" + (", alone" if tables == ("queries",) else "")
+                        label = f"{name} {variant}, ε = {settings['epsilon']}" + (
+                            ", alone" if tables == ("queries",) else ""
+                        )
                         print(f"| {preset} | {label} | {table} | {rows:,.0f} | " + " | ".join(cells) + " |", flush=True)
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as _:
-        main()
+    main()

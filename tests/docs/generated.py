@@ -17,6 +17,7 @@ from typing import Any
 from tests.docs.blocks import PAGES
 
 import hubbub
+from hubbub import delta
 from hubbub.mechanisms import Mechanism, mechanisms
 
 PART = re.compile(r"(<!-- made: (\w+) ([\w, -]+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -102,7 +103,12 @@ def _first(thing: Any) -> str:
     return (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
 
 
-MAKERS = {"parameters": parameters, "api": api}
+def kinds(_: str) -> str:
+    """What δ is, by kind of noise."""
+    return delta.table()
+
+
+MAKERS = {"parameters": parameters, "api": api, "delta": kinds}
 
 
 def made(text: str) -> str:

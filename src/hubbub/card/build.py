@@ -13,6 +13,7 @@ from hubbub.account import Domain
 from hubbub.card.facts import ACCOUNTANT, LIBRARIES, LOOK, Booked, Facts
 from hubbub.card.schema import NOT_STATED, STAMP, VERSION, Card, integrity
 from hubbub.coins import CoinStep
+from hubbub.delta import means
 from hubbub.gaussian import AnyStep, GaussianStep
 from hubbub.guarantee import Definition, Guarantee, Neighbours, finite, number
 from hubbub.mechanisms.base import Mechanism
@@ -124,6 +125,7 @@ def _claim(mechanism: Mechanism, guarantee: Guarantee, facts: Facts) -> dict[str
         "definition": guarantee.definition.value,
         "epsilon": guarantee.epsilon,
         "delta": delta,
+        "delta_means": means(mechanism.steps(), guarantee.epsilon, delta),
         "also_holds_as": _also(mechanism, guarantee.private),
         "delta_vs_users": None
         if users is None or delta is None

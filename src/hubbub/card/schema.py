@@ -104,6 +104,8 @@ class ClaimPart(Part):
     definition: str
     epsilon: float | None
     delta: float | None
+    delta_means: str = ""
+    """What δ is for this kind of noise; cards made before it was said have nothing here."""
     rho: float | None = None
     also_holds_as: list[AlsoHolds]
     delta_vs_users: DeltaVsUsers | None

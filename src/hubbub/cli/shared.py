@@ -57,7 +57,7 @@ Config = Annotated[str | None, typer.Option(help="TOML with any of these options
 
 MechanismName = Annotated[str | None, typer.Option(help="Which mechanism: crowd, korolova, gaussian, …", metavar="M")]
 Epsilon = Annotated[str | None, typer.Option(help="Privacy loss ε; same as --set epsilon=E.", metavar="E")]
-Delta = Annotated[str | None, typer.Option(help="Failure chance δ; same as --set delta=D.", metavar="D")]
+Delta = Annotated[str | None, typer.Option(help="δ, on top of the factor e^ε; same as --set delta=D.", metavar="D")]
 Set = Annotated[list[str] | None, typer.Option(help="A parameter, as name=value; repeatable.", metavar="NAME=VALUE")]
 Variant = Annotated[str | None, typer.Option(help="strict (provable, default) or published (as in the paper).")]
 NeighboursName = Annotated[str | None, typer.Option(help="add-remove (default) or replace.")]

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hubbub import delta
 from hubbub.account import Domain, Loss
 from hubbub.errors import ParameterError
 from hubbub.gaussian import AnyStep, total
@@ -96,7 +97,7 @@ def _exactly(text: str) -> Fraction:
 
 
 EPSILON = Parameter("epsilon", "number", "privacy loss, the factor is e^ε", low=0, open_low=True, high=1000)
-DELTA = Parameter("delta", "number", "the chance that ε does not hold", low=0, open_low=True, high=1, open_high=True)
+DELTA = Parameter("delta", "number", delta.SHORT, low=0, open_low=True, high=1, open_high=True)
 
 
 @dataclass(frozen=True)
