@@ -33,6 +33,8 @@ class Plan:
     max_rejects: float = 0.05
     seed: int | None = None
     not_private: bool = False
+    new_population: bool = False
+    """Whether the owner states that no population of the ledger is about these people."""
     run: dict[str, object] = field(default_factory=dict)
     """The command's own options, kept in `owner-only/run.toml` so that it can be run again."""
 

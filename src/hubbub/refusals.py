@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hubbub.errors import InputError, ParameterError, Refused
+from hubbub.ledger import refuse_new
 from hubbub.lists import Made
 
 if TYPE_CHECKING:
@@ -12,6 +13,12 @@ if TYPE_CHECKING:
     from hubbub.ledger import Ledger
     from hubbub.log import SearchLog
     from hubbub.plan import Plan
+
+
+def refuse_by_ledger(ledger: Ledger, plan: Plan) -> None:
+    """What the ledger alone says against a release, before the log is read."""
+    refuse_new(plan.population, ledger.populations(), stated=plan.new_population)
+    ledger.would_allow(plan.population, plan.mechanism.loss(), plan.guarantee().private)
 
 
 def refuse_unknown_previous(ledger: Ledger, plan: Plan) -> None:

@@ -38,7 +38,7 @@ from hubbub.mechanisms.base import Mechanism, Rows, Tables
 from hubbub.mechanisms.spread import perturb
 from hubbub.noise import SecureNoise, SeededNoise
 from hubbub.plan import Plan
-from hubbub.refusals import refuse_damaged, refuse_other_period, refuse_unknown_previous
+from hubbub.refusals import refuse_by_ledger, refuse_damaged, refuse_other_period, refuse_unknown_previous
 from hubbub.report.owner import finish
 from hubbub.report.page import write_pages
 from hubbub.steps.count import names
@@ -80,7 +80,8 @@ def release(
 ) -> Release:
     """Release a log with a mechanism into a new folder; the Python form of `hubbub release`.
 
-    Further arguments are those of `Plan`: owner, population, dataset, users_public, max_rejects, seed, not_private.
+    Further arguments are those of `Plan`: owner, population, new_population, dataset, users_public, max_rejects, seed,
+    not_private.
     """
     with Ledger(None if ledger is None else Path(ledger)) as book:
         result = run_release(log, Plan(mechanism, Path(out).absolute(), **plan), book)
@@ -111,7 +112,7 @@ def _run(log: SearchLog, plan: Plan, ledger: Ledger, noise: NoiseSource | None, 
     loss = mechanism.loss()
     reserved = None if log.run is None else log.run.find(ledger)
     if reserved is None:
-        ledger.would_allow(plan.population, loss, guarantee.private)
+        refuse_by_ledger(ledger, plan)
     refuse_unknown_previous(ledger, plan)
     refuse_other_period(log, plan.owner)
     refuse_damaged(log, plan.max_rejects)

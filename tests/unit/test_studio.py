@@ -332,6 +332,25 @@ def test_past_a_cap_it_explains_and_refuses(client: Client, studio: Studio) -> N
         assert book.entries() == []
 
 
+def test_a_name_the_ledger_does_not_know_is_a_new_budget(client: Client, studio: Studio) -> None:
+    assert post(client, "/api/plan", QUESTION)["new_population"] is True
+    with Ledger(studio.ledger) as book:
+        book.cap("reader", 9.0, 1e-3)
+    found = post(client, "/api/plan", QUESTION)
+    assert "Did you mean reader?" in found["refusal"]
+    assert "--new-population" in post(client, "/api/start", QUESTION | {"agreed": True})["refused"]
+    studio.given = dict(studio.given) | {"new_population": True}
+    found = post(client, "/api/plan", QUESTION)
+    assert found["refusal"] == "" and found["new_population"] and "--new-population" in found["command"]
+
+
+def test_looking_at_pages_makes_no_ledger(tmp_path: Path, own_ledger: Path) -> None:
+    client = Client(Studio(tmp_path, Owner(), {"population": "readers"}))
+    for path in ("/", "/ledger", "/releases"):
+        assert get(client, path).status_code == 200
+    assert not own_ledger.exists()
+
+
 def test_nothing_starts_without_a_word(client: Client, studio: Studio) -> None:
     assert "without your word" in post(client, "/api/start", QUESTION)["refused"]
     assert studio.job is None

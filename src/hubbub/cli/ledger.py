@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hubbub.cli.shared import Json, LedgerFile, Quiet, Terminal, Verbose, command
+from hubbub.cli.shared import Json, LedgerFile, NewPopulation, Quiet, Terminal, Verbose, command
 
 ledger = typer.Typer(help="The budget book: show, cap, export.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -34,12 +34,15 @@ def show(
     Example: hubbub ledger show
     """
     from hubbub.guarantee import number
-    from hubbub.ledger import Ledger
+    from hubbub.ledger import Ledger, require_known
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     with Ledger(_path(ledger)) as book:
+        names = book.populations()
+        if population is not None:
+            require_known(population, names)
+            names = [population]
         entries = book.entries(population)
-        names = sorted({e.population for e in entries} | ({population} if population else set()))
         totals = []
         for name in names:
             spent, cap = book.spent(name), book.cap_of(name)
@@ -87,6 +90,7 @@ def cap(
     population: Annotated[str, typer.Argument(help="Which population.")],
     epsilon: Annotated[float, typer.Option(help="The most ε all its releases may spend together.")],
     delta: Annotated[float, typer.Option(help="At this δ.")],
+    new_population: NewPopulation = None,
     ledger: LedgerFile = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -96,10 +100,11 @@ def cap(
 
     Example: hubbub ledger cap customers --epsilon 4 --delta 1e-5
     """
-    from hubbub.ledger import Ledger
+    from hubbub.ledger import Ledger, refuse_new
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     with Ledger(_path(ledger)) as book:
+        refuse_new(population, book.populations(), stated=bool(new_population))
         warning = book.cap(population, epsilon, delta)
     if warning:
         terminal.warn(warning)

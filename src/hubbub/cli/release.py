@@ -26,6 +26,7 @@ from hubbub.cli.shared import (
     MechanismName,
     Memory,
     NeighboursName,
+    NewPopulation,
     Pool,
     Population,
     Previous,
@@ -80,6 +81,7 @@ def release(
     threads: Threads = None,
     work: Work = None,
     population: Population = None,
+    new_population: NewPopulation = None,
     dataset: Dataset = None,
     users_public: Annotated[
         int | None, typer.Option(help="Declared number of users; δ must be below 1/N.", metavar="N")
@@ -111,6 +113,7 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
     from hubbub.guarantee import finite, number
     from hubbub.ledger import Ledger
     from hubbub.plan import Plan
+    from hubbub.refusals import refuse_by_ledger
     from hubbub.release import run_release
 
     require(given, ("log", "out", "mechanism"), "release")
@@ -125,6 +128,7 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
         max_rejects=parse_share("5%" if given["max_rejects"] is None else given["max_rejects"]),
         seed=whole_number(given["seed"], "seed", least=0),
         not_private=bool(given["not_private"]),
+        new_population=bool(given["new_population"]),
         run={k: _absolute(k, v) for k, v in given.items() if k not in ("epsilon", "delta")}
         | {"set": dict(settings), "card": card},
     )
@@ -137,7 +141,9 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
         _resumable(given, plan, ledger, terminal) as kept,
     ):
         if kept is None or kept.entry is None:
-            ledger.would_allow(plan.population, mechanism.loss(), guarantee.private)
+            refuse_by_ledger(ledger, plan)
+            if plan.population not in ledger.populations():
+                terminal.say(f"The population {plan.population} is new to the ledger {ledger.path}: its budget begins.")
         terminal.say(guarantee.sentence("" if owner.period is None else str(owner.period)))
         for rule in mechanism.missing():
             terminal.say(f"  {rule}")

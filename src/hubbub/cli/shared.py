@@ -52,6 +52,10 @@ Memory = Annotated[str | None, typer.Option(help="The engine's memory limit (2GB
 Threads = Annotated[int | None, typer.Option(help="The engine's threads (all cores).")]
 Work = Annotated[str | None, typer.Option(help="Folder for copies of the raw log; run again to go on.", metavar="DIR")]
 Population = Annotated[str | None, typer.Option(help="Who the log is about; budgets add up per population.")]
+NewPopulation = Annotated[
+    bool | None,
+    typer.Option("--new-population", help="These are people that no population of the ledger is about."),
+]
 Dataset = Annotated[str | None, typer.Option(help="Your name for this log: population and period.")]
 Config = Annotated[str | None, typer.Option(help="TOML with any of these options and a [card] table.", metavar="FILE")]
 
@@ -303,7 +307,7 @@ def whole_number(value: object, name: str, least: int = 1, most: int | None = No
 
 KINDS: dict[str, tuple[str, tuple[type, ...]]] = {
     **dict.fromkeys(("threads", "users_public", "seed"), ("a whole number", (int,))),
-    **dict.fromkeys(("canonical_urls", "not_private"), ("true or false", (bool,))),
+    **dict.fromkeys(("canonical_urls", "new_population", "not_private"), ("true or false", (bool,))),
     **dict.fromkeys(("epsilon", "delta", "max_rejects"), ("a number or text", (int, float, str))),
 }
 TEXT = ("text", (str,))

@@ -1,13 +1,18 @@
 """The budget book: every release of a population, what it cost, and the cap it must stay under.
 
-book      Ledger: spending, caps, looks, and reading them again
-records   what a reader gets: an entry, a total, a look
-file      one SQLite file: made whole, opened only if intact, append-only, sealed, older versions upgraded
-trouble   what the file system or SQLite refused, in the user's words
+    book      Ledger: spending, caps, looks, and reading them again
+    records   what a reader gets: an entry, a total, a look
+    names     populations and data sets, and what to do about one that is not known
+    tables    what is in the file; the tables that version 2 added
+    file      one SQLite file: made whole, opened only if intact, append-only, sealed, older versions upgraded
+    trouble   what the file system or SQLite refused, in the user's words
+
+What was reserved is spent, whatever happens next; reading changes nothing.
 """
 
-from hubbub.ledger.book import DEFAULT, Ledger, named
+from hubbub.ledger.book import Ledger
 from hubbub.ledger.file import MARK, VERSION, default_path
+from hubbub.ledger.names import DEFAULT, named, refuse_new, require_known
 from hubbub.ledger.records import STATES, Entry, Look, Spent
 from hubbub.ledger.tables import ADDED, TABLES
 
@@ -24,4 +29,6 @@ __all__ = [
     "Spent",
     "default_path",
     "named",
+    "refuse_new",
+    "require_known",
 ]

@@ -21,10 +21,9 @@ from hubbub.compose import Cap, basic_sums, compose, loss_record, read_loss
 from hubbub.errors import OurBug, OverBudget, ParameterError
 from hubbub.guarantee import number
 from hubbub.ledger.file import VERSION, File, now
+from hubbub.ledger.names import named
 from hubbub.ledger.records import STATES, Entry, Look, Spent
-from hubbub.ledger.tables import ADDED, TABLES
-
-DEFAULT = "default"  # the population and the data set of an owner who names none
+from hubbub.ledger.tables import ADDED, BUDGETS, TABLES
 
 
 class Ledger(File):
@@ -98,6 +97,11 @@ class Ledger(File):
             self._insert("looks", {"population": named(population), "dataset": named(dataset), "command": command})
 
     # -------------------------------------------------------------- reading
+
+    def populations(self) -> list[str]:
+        """Whoever has a budget here, by name: a release or a cap. A look opens none."""
+        each = " UNION ".join(f"SELECT population FROM {table}" for table in BUDGETS)
+        return sorted(row["population"] for row in self._rows(each))
 
     def entries(self, population: str | None = None) -> list[Entry]:
         """All entries, or those of one population, in order."""
@@ -183,11 +187,3 @@ class Ledger(File):
             if (*past, state) != STATES[: len(past) + 1]:
                 raise OurBug(f"ledger entry {entry.id} cannot become {state!r}: it was {past}")
             self._insert("events", {"entry": entry.id, "state": state})
-
-
-def named(name: str) -> str:
-    """A population or data set as its owner calls it; a stray blank must not open a new budget."""
-    if not name or name != name.strip() or not name.isprintable():
-        allowed = "printable text without blanks around it"
-        raise ParameterError("A population or data set needs a name.", given=repr(name), allowed=allowed)
-    return name

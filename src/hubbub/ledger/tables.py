@@ -16,6 +16,8 @@ TABLES = {
 ADDED = {  # by version 2; a ledger of version 1 has none of them, and reads as if they were empty
     "secrets": "name TEXT NOT NULL, value TEXT NOT NULL",
 }
+BUDGETS = ("entries", "caps")
+"""Tables in which a population begins to have a budget."""
 COMMON = "id INTEGER PRIMARY KEY, time TEXT NOT NULL, {}, seal TEXT NOT NULL"
 NEVER = "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
 

@@ -13,6 +13,7 @@ from hubbub.guarantee import finite, number
 from hubbub.inspect import Profile, profile
 from hubbub.ledger import Ledger, named
 from hubbub.plan import Plan
+from hubbub.refusals import refuse_by_ledger
 from hubbub.release import Release
 from hubbub.web.asked import Asked, release_command, spoken
 from hubbub.web.jobs import Job
@@ -104,7 +105,14 @@ class Studio:
                 given=name,
                 allowed=f"a name without slashes, inside {self.folder}",
             )
-        return Plan(asked.build(), self.folder / name, self.owner, population=self.population, dataset=self.dataset)
+        return Plan(
+            asked.build(),
+            self.folder / name,
+            self.owner,
+            population=self.population,
+            dataset=self.dataset,
+            new_population=bool(self.given.get("new_population")),
+        )
 
     def command(self, asked: Asked, name: str) -> list[str]:
         """The same as a command."""
@@ -118,15 +126,17 @@ class Studio:
         refusal = ""
         with Ledger(self.ledger) as book:
             before, cap = book.spent(self.population), book.cap_of(self.population)
+            new = self.population not in book.populations()
             after, after_delta = _with(book, self.population, plan)
             try:
-                book.would_allow(self.population, plan.mechanism.loss(), guarantee.private)
+                refuse_by_ledger(book, plan)
                 plan.refuse_early()
             except HubbubError as error:
                 refusal = str(error)
         return {
             "claim": guarantee.sentence(period),
             "population": self.population,
+            "new_population": new,
             "before": number(before.epsilon),
             "after": number(after),
             "before_value": finite(before.epsilon),
@@ -149,7 +159,7 @@ class Studio:
             plan = self.plan(asked, name)
             plan.refuse_early()
             with Ledger(self.ledger) as book:
-                book.would_allow(self.population, plan.mechanism.loss(), plan.guarantee().private)
+                refuse_by_ledger(book, plan)
                 before = book.spent(self.population).epsilon
             job = Job(self.command(asked, name), plan.out, self.population, self.ledger, before)
             job.start()
