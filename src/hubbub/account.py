@@ -10,7 +10,7 @@ Numbers are exact fractions or 60-digit decimals, and become floats only by roun
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal, localcontext
 from enum import StrEnum
@@ -20,6 +20,7 @@ from hubbub.errors import OurBug, ParameterError
 
 DIGITS = 60
 SMALLEST = math.ulp(0.0)
+MOST = 1 << 62  # users: there are not that many
 SLACK = Decimal(10) ** (10 - DIGITS)  # more than all rounding errors below together
 
 
@@ -129,6 +130,17 @@ def read_step(record: dict[str, object]) -> Step:
 
 
 # ------------------------------------------------------------------ one thresholded key
+
+
+def fewest(chance: Callable[[int], float], at_least: float) -> int:
+    """The smallest count with at least this chance of being released, where more is never less."""
+    low, high = 0, 1
+    while chance(high) < at_least and high < MOST:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if chance(middle) < at_least else (low, middle)
+    return high
 
 
 def _exactly(rounding: str = ROUND_HALF_EVEN) -> Context:

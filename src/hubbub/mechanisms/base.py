@@ -19,9 +19,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hubbub import delta
-from hubbub.account import Domain, Loss
+from hubbub.account import Domain, Loss, fewest
 from hubbub.errors import ParameterError
-from hubbub.gaussian import AnyStep, total
+from hubbub.gaussian import AnyStep, GaussianStep, total
 from hubbub.guarantee import Claim, Definition, Guarantee, Neighbours
 from hubbub.steps.keys import Keys
 
@@ -98,6 +98,8 @@ def _exactly(text: str) -> Fraction:
 
 EPSILON = Parameter("epsilon", "number", "privacy loss, the factor is e^ε", low=0, open_low=True, high=1000)
 DELTA = Parameter("delta", "number", delta.SHORT, low=0, open_low=True, high=1, open_high=True)
+
+SURE = "; from {:,} times on it has a chance of 95 % or more to be there"
 
 
 @dataclass(frozen=True)
@@ -283,10 +285,18 @@ class Mechanism(ABC):
 
     def missing(self) -> tuple[str, ...]:
         """Which keys a reader must expect to miss."""
+        steps = {step.name: step for step in self.steps()}
         return tuple(
             f"{name}: a key counted fewer than {threshold} times after bounding is more likely absent than present"
+            + self._sure(steps[name])
             for name, threshold in self.thresholds().items()
         )
+
+    def _sure(self, step: AnyStep) -> str:
+        """From which count on a key is there in 95 % of releases, where that hangs on nothing but its own threshold."""
+        if isinstance(step, GaussianStep) or step.domain is not Domain.OPEN or step.name not in self.tables:
+            return ""
+        return SURE.format(fewest(step.chance, 0.95))
 
     def spurious(self) -> str:
         """Whether a released row may stand for nobody."""

@@ -16,7 +16,8 @@ import numpy as np
 
 from hubbub.errors import OurBug
 from hubbub.gaussian import DELTA_SLACK, SLACK, AnyStep, GaussianStep, Test, certify, mu2_of, mu_of
-from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Parameter, Released, Tables, Value
+from hubbub.mechanisms import chance
+from hubbub.mechanisms.base import DELTA, EPSILON, SURE, Bound, Parameter, Released, Tables, Value
 from hubbub.mechanisms.rounds import Selection, grid, select
 from hubbub.mechanisms.selectors import BOUND, PROOF, Baseline
 from hubbub.steps import bound
@@ -79,6 +80,13 @@ class GaussianThreshold(Baseline, register=True):
     def thresholds(self) -> dict[str, int]:
         """In whole users, rounded up."""
         return {"queries": -int(-self.selection.users(-1) // 1)}
+
+    def missing(self) -> tuple[str, ...]:
+        """Unit weights count users; other weights are shared."""
+        if not self.unit:
+            return (chance.words("queries", self.selection),)
+        (even,) = super().missing()
+        return (even + SURE.format(chance.users(self.selection, 0.95, 1)),)
 
     def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
         """Counts of distinct users, or pools."""

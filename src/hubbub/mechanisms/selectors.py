@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from hubbub.errors import OurBug, ParameterError
 from hubbub.gaussian import DELTA_SLACK, SLACK, AnyStep, certify, mu2_of, mu_of, novel_delta
 from hubbub.guarantee import Claim, Neighbours
+from hubbub.mechanisms import chance
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Tables, Value
 from hubbub.mechanisms.rounds import Selection, fresh, grid, select
 from hubbub.steps.keys import QUERIES
@@ -99,6 +100,10 @@ class PooledBaseline(Baseline):
     def thresholds(self) -> dict[str, int]:
         """The last round's threshold in whole users who hold nothing else, rounded up."""
         return {"queries": -int(-self.selection.users(-1) // 1)}
+
+    def missing(self) -> tuple[str, ...]:
+        """Weights, not counts, pass the threshold."""
+        return (chance.words("queries", self.selection),)
 
     def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
         """Pools, fixed before the first noise."""

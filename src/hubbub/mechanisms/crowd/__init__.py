@@ -19,6 +19,7 @@ import pyarrow as pa
 from hubbub.errors import ParameterError
 from hubbub.gaussian import GaussianStep
 from hubbub.guarantee import Claim, Neighbours
+from hubbub.mechanisms import chance
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Rows, Tables, Value
 from hubbub.mechanisms.crowd import calibrate, histograms, stages
 from hubbub.mechanisms.crowd.chain import Chain, Domain, Later, count
@@ -42,6 +43,8 @@ PROOF = "docs/proofs/crowd.md"
 LISTED = "public_list"
 """The engine's table of queries known beforehand."""
 SMALL = Fraction(1, 10**6)
+TYPICAL = 5
+"""On made-up logs a key had an even chance near that of users with so many in the running, or sooner (measured)."""
 LISTED_FALSE = Parameter("F_list", "number", "listed queries of nobody to expect at most", 10, low=SMALL, high=100_000)
 FALSE_KEYS = Parameter(
     "F",
@@ -166,25 +169,17 @@ class Crowd(Mechanism, register=True):
         loss = self.loss()
         return Claim("hubbub", loss.epsilon, loss.delta, holds=True, why="hubbub's own mechanism: no paper claims it")
 
-    def _open(self) -> list[tuple[str, float]]:
-        """Open stages and their last threshold in users who hold nothing else."""
-        return [
-            (stage.name, stage.selection.users(-1))
-            for stage in self.stages
-            if stage.selection is not None and stage.selection.thresholds
-        ]
+    def _open(self) -> list[calibrate.Stage]:
+        """Stages that learn their keys from the log."""
+        return [stage for stage in self.stages if stage.selection is not None and stage.selection.thresholds]
 
     def thresholds(self) -> dict[str, int]:
         """The last round's threshold in whole users who hold nothing else, rounded up."""
-        return {name: -int(-users // 1) for name, users in self._open()}
+        return {stage.name: -int(-stage.rounds.users(-1) // 1) for stage in self._open()}
 
     def missing(self) -> tuple[str, ...]:
         """Weights, not counts, pass the threshold: users who hold many keys count less."""
-        open_stages = [
-            f"{name}: released at a weight of {users:.1f} users, where a user's weight is shared by the {name} of "
-            "hers that are still in the running; below that a key is more likely absent than present"
-            for name, users in self._open()
-        ]
+        open_stages = [chance.words(stage.name, stage.rounds, TYPICAL) for stage in self._open()]
         if self.listed:
             open_stages.append("queries of the lists named on this card are released at lower weights")
         rest = [t for t in ("transitions", "sessions") if t in self.tables]
