@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from hubbub.account import Domain, Generic, Loss, round_up
+from hubbub.account import SLACK, Domain, Generic, Loss, round_up
 from hubbub.errors import OurBug, ParameterError
 
 WHOLE = 1 << 64
@@ -55,10 +55,10 @@ class CoinStep:
 
     @property
     def loss(self) -> Loss:
-        """ε = d ε₀, δ = 1 − (1 − δ₀)^d."""
-        with localcontext(Context(prec=60)):
+        """ε = d ε₀, δ = 1 − (1 − δ₀)^d, rounded up: with as many digits more as δ₀ has zeros."""
+        with localcontext(Context(prec=60 + len(str(int(1 / self.delta0))))):
             miss = 1 - Decimal(self.delta0.numerator) / Decimal(self.delta0.denominator)
-            delta = 1 - miss**self.l0
+            delta = min((1 - miss**self.l0) * (1 + SLACK), Decimal(1))
         epsilon = self.l0 * self.epsilon0
         return Loss(round_up(epsilon), round_up(delta), (Generic(epsilon, delta),), 0.0)
 

@@ -25,6 +25,7 @@ import pyarrow as pa
 from hubbub.audit import engine, static, taint, two_stages
 from hubbub.audit.counts import sensitivity
 from hubbub.audit.exact import divergence, threshold_law
+from hubbub.audit.mutants_certificates import CERTIFICATE_MUTANTS
 from hubbub.audit.mutants_draws import CHAIN_MUTANTS
 from hubbub.audit.mutants_sizes import SIZE_MUTANTS
 from hubbub.audit.mutants_spread import SPREAD_MUTANTS
@@ -340,5 +341,5 @@ SHARED_MUTANTS = (
         engine.shares,
         {"hubbub.steps.holdings:Holdings.kept": lambda kept: lambda held, ids, most: kept(held, ids, 10**9)},
     ),
-    *(Fault(*mutant) for mutant in (*CHAIN_MUTANTS, *SPREAD_MUTANTS, *SIZE_MUTANTS)),
+    *(Fault(*mutant) for mutant in (*CHAIN_MUTANTS, *SPREAD_MUTANTS, *SIZE_MUTANTS, *CERTIFICATE_MUTANTS)),
 )

@@ -127,6 +127,7 @@ def shared_row(check: str, bound: float, observed: float, power: float, detail: 
 
 
 KINDS = {
+    "recomputed": ("certificate",),
     "exact": ("exact", "composed", "one user's share", "one user's keys", "a query outside"),
     "statistical": ("sampled", "a step that nobody", "where keys of nobody", "whole runs"),
     "byte difference": ("byte difference", "row order", "no trace", "only released strings"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from hubbub.audit import engine, independence, parts, sizes, static, taint, two_stages
+from hubbub.audit import engine, independence, parts, sizes, static, sums, taint, two_stages
 from hubbub.audit.protocols import Row
 from hubbub.audit.whole import FULL, QUICK, whole_runs
 
@@ -23,6 +23,7 @@ DETECTORS: tuple[Callable[[], Iterable[Row]], ...] = (
     two_stages.tests,
     independence.tests,
     sizes.tests,
+    sums.tests,
 )
 
 

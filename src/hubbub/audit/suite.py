@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow as pa
 
-from hubbub.audit import anonymity, chain, closed, closed_pairs, drawn, logs, pooled, shared
+from hubbub.audit import anonymity, chain, closed, closed_pairs, drawn, generic, logs, pooled, ran, shared
+from hubbub.audit.certificates import certificate
 from hubbub.audit.chain import is_chain
 from hubbub.audit.composed import composed
 from hubbub.audit.counts import noise_source, row_order, sensitivity
@@ -19,6 +20,7 @@ from hubbub.audit.mutants_shared import SHARED_MUTANTS
 from hubbub.audit.neighbours import threshold_pairs
 from hubbub.audit.probabilistic import probabilistic
 from hubbub.audit.protocols import SHARED, Row, Subject, Tester, is_pooled, kind_of
+from hubbub.audit.realistic import REALISTIC
 from hubbub.audit.search import FULL, QUICK, bad_neighbours
 from hubbub.audit.statistical import sampled, sampled_pools, seeds
 from hubbub.errors import OurBug, ParameterError
@@ -33,6 +35,8 @@ LOOKED_AT = 2
 """How many pairs of logs are sampled on many seeds."""
 CHAIN = ["queries", "clicks", "transitions"]
 EQUATION_3 = "indistinguishability"
+GENERIC = tuple(m for m in MUTANTS["korolova"] if m.name == "noise halved")
+"""Broken versions of a plug-in, of which nothing is known but its noise."""
 
 LISTED = UrlList(
     "audit",
@@ -130,6 +134,10 @@ def contract(subject: Subject) -> Iterator[Row]:
 
 def tests(subject: Subject, runs: int) -> Iterator[Row]:
     """Every test of one subject, the cheap ones first."""
+    if subject.mechanism.name not in SUBJECTS and subject.mechanism.name in mechanisms():
+        yield from generic.tests(subject, contract)
+        return
+    yield from certificate(subject)
     if isinstance(subject.mechanism, Anonymity):
         yield from anonymity.tests(subject)
         return
@@ -178,9 +186,15 @@ def audit(
     if mechanism in (None, SHARED):
         say("shared code")
         rows += shared.tests(quick)
-    for subject in _subjects(mechanism):
-        say(f"{subject.mechanism.name} {subject.mechanism.variant} {describe(subject.mechanism)}")
-        rows += tests(subject, QUICK_RUNS if quick else RUNS)
+    for name in _names(mechanism):
+        if not (subjects := subjects_of(name)):
+            rows.append(generic.cannot_be_made(mechanisms()[name]))
+        for made in REALISTIC.get(name, list)():
+            say(f"{name} {made.variant}, certificates and draws as people use it: {describe(made)}")
+            rows += ran.as_used(made)
+        for subject in map(Subject.of, subjects):
+            say(f"{name} {subject.mechanism.variant} {describe(subject.mechanism)}")
+            rows += tests(subject, QUICK_RUNS if quick else RUNS)
     return rows
 
 
@@ -188,8 +202,8 @@ def mutants(mechanism: str | None = None, *, say: Callable[[str], None] = lambda
     """Run the audit on broken versions; each must be caught by some test of some subject."""
     found = []
     for name in _names(mechanism):
-        subjects = SUBJECTS[name]()
-        for mutant in MUTANTS[name]:
+        subjects = subjects_of(name)
+        for mutant in MUTANTS[name] if name in SUBJECTS else GENERIC:
             say(f"{name}: {mutant.name}")
             broken = [m for m in subjects if mutant.concerns(m)]
             found.append(_verdict(mutant.name, name, _rows(mutant.make, broken)))
@@ -228,7 +242,6 @@ def _names(mechanism: str | None) -> list[str]:
     return [n for n in mechanisms() if mechanism in (None, n)]
 
 
-def _subjects(mechanism: str | None) -> Iterator[Subject]:
-    for name in _names(mechanism):
-        for subject in SUBJECTS[name]():
-            yield Subject.of(subject)
+def subjects_of(name: str) -> list[Mechanism]:
+    """Small settings of a mechanism; of a plug-in, what its own declarations make."""
+    return SUBJECTS[name]() if name in SUBJECTS else generic.subjects(mechanisms()[name])

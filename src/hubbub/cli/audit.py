@@ -33,10 +33,13 @@ def audit(
     """
     from hubbub.audit import audit as run_audit
     from hubbub.audit import mutants as run_mutants
+    from hubbub.audit.generic import NOT_RUN
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     if mutants:
         found = run_mutants(mechanism, say=terminal.note)
+        for line in strangers({row["of"] for row in found}):
+            terminal.say(line)
         for row in found:
             terminal.say(
                 f"{row['verdict']:7} {row['of']}: {row['mutant']}" + (f", by {row['by']}" if row["by"] else "")
@@ -48,6 +51,9 @@ def audit(
         return
     rows = run_audit(mechanism, quick=quick, say=terminal.note)
     for r in rows:
+        if r.verdict == NOT_RUN:
+            terminal.say(f"{r.verdict:12} {r.mechanism} {r.variant}: {r.check} ({r.detail})")
+            continue
         terminal.say(
             f"{r.verdict:12} {r.mechanism} {r.variant}: {r.check} (against {r.against}: "
             f"bound {r.bound:.4g}, observed {r.observed:.4g}, would have seen {r.power:.2g} more)"
@@ -76,6 +82,7 @@ def summary(rows: Sequence[Row]) -> Iterator[str]:
         if r.refuted and r.against == "claimed":
             refuted.setdefault(r.mechanism, []).append(r)
     yield ""
+    yield from strangers({r.mechanism for r in rows})
     for name, theirs in refuted.items():
         worst = max(theirs, key=lambda r: r.observed / max(r.bound, 1e-300))
         yield (
@@ -91,6 +98,16 @@ def summary(rows: Sequence[Row]) -> Iterator[str]:
         f"{sampled} sampled checks: all of them together refute a sound version by chance with probability at most "
         f"{2 * LEVEL * sampled:.1g}; the others leave nothing to chance."
     )
+
+
+def strangers(names: set[str]) -> Iterator[str]:
+    """Plug-ins: mechanisms that the audit was not written for."""
+    from hubbub.audit.generic import NO_SUBJECTS
+    from hubbub.audit.protocols import SHARED
+    from hubbub.audit.suite import SUBJECTS
+
+    for name in sorted(names - SUBJECTS.keys() - {SHARED}):
+        yield f"{name}: {NO_SUBJECTS}."
 
 
 def _keep(rows: Sequence[Row], quick: bool, terminal: Terminal) -> None:

@@ -39,7 +39,7 @@ class Geometric(Baseline, register=True):
     def prepare(self, settings: Mapping[str, Value], epsilon: float, delta: float) -> None:
         """ε₀ = ε/d and δ₀ = 1 − (1 − δ)^(1/d), rounded down."""
         d, whole = int(settings["d"]), Fraction(settings["delta"])
-        with localcontext(Context(prec=40, rounding=ROUND_FLOOR)):
+        with localcontext(Context(prec=40 + len(str(int(1 / whole))), rounding=ROUND_FLOOR)):
             share = 1 - (1 - Decimal(whole.numerator) / Decimal(whole.denominator)) ** (Decimal(1) / d)
             share *= 1 - Decimal(10) ** -14
         self.step = CoinStep("queries", Fraction(settings["epsilon"]) / d, Fraction(share), d, PROOF)
