@@ -1,0 +1,50 @@
+"""The faults of bench/outside/ still apply: one that no longer does would count as nothing, in silence."""
+
+from __future__ import annotations
+
+import ast
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hubbub
+
+ROOT = Path(__file__).parents[2]
+OUTSIDE: dict[str, Any] = runpy.run_path(str(ROOT / "bench" / "outside.py"))
+FAULTS: list[Any] = OUTSIDE["faults"]()
+PACKAGE = Path(hubbub.__file__).parent
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: str(fault.name))
+def test_a_fault_changes_the_code_once(fault: Any) -> None:
+    changed = fault.applied(PACKAGE)
+    before = (PACKAGE / fault.file).read_text(encoding="utf-8")
+    assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(before)), "only words would change"
+
+
+def test_a_fault_says_what_it_is() -> None:
+    from hubbub.mechanisms import Mechanism
+
+    assert len(FAULTS) >= 40
+    assert len({fault.name for fault in FAULTS}) == len(FAULTS)
+    for fault in FAULTS:
+        assert fault.why.strip() and fault.audits
+        assert set(fault.audits) <= {*Mechanism.registry, "shared"}, fault.name
+
+
+@pytest.mark.parametrize("old, new", [("nowhere to be found", "x"), ("name", "x"), ("better = min(", "better = min(")])
+def test_a_stale_fault_is_refused(old: str, new: str) -> None:
+    stale = OUTSIDE["Fault"]("accounting", "made-up", ("geometric",), "coins.py", old, new, "it would not")
+    with pytest.raises(OUTSIDE["Stale"]):
+        stale.applied(PACKAGE)
+
+
+def test_one_catch_is_enough_and_a_crash_is_none() -> None:
+    merged = OUTSIDE["_merged"]
+    missed, crashed = {"verdict": "missed"}, {"verdict": "crashed", "said": "shared: exit code 3"}
+    caught = {"verdict": "caught", "checks": ["korolova: exact law"]}
+    assert merged([missed, missed])["verdict"] == "missed"
+    assert merged([missed, crashed]) == {"verdict": "crashed", "said": "shared: exit code 3"}
+    assert merged([crashed, caught]) == caught | {"said": "shared: exit code 3"}
