@@ -201,15 +201,24 @@ def table(verdicts: Mapping[str, Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def _kept(out: Path | None, about: Mapping[str, object]) -> dict[str, Any]:
+    """Verdicts of an earlier run about the same code."""
+    if out is None or not out.exists():
+        return {}
+    before: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+    if all(before.get(key) == value for key, value in about.items()):
+        return dict(before["verdicts"])
+    print(f"{out} is about other code, or another audit: it is begun anew", file=sys.stderr)
+    return {}
+
+
 def main() -> int:
     """Judge what was asked for; 1 if a fault must be mended, or the audit refutes code without one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", metavar="NAME", help="this fault; repeatable")
     parser.add_argument("--kind", action="append", metavar="K", help="faults of this kind; repeatable")
-    parser.add_argument("--full", action="store_true", help="the whole audit, not the quick one")
-    parser.add_argument(
-        "--control", action="store_true", help="the audits on the code as it is: nothing may be refuted"
-    )
+    parser.add_argument("--quick", action=argparse.BooleanOptionalAction, default=True, help="the quick audit")
+    parser.add_argument("--control", action="store_true", help="audit the code as it is: nothing may be refuted")
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for one fault (600)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="keep verdicts here, and go on from it")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
@@ -219,26 +228,24 @@ def main() -> int:
     if not chosen:
         parser.error("there is no such fault")
     about = {"source": source(), "quick": given.quick}
-    kept: dict[str, Any] = {}
-    if given.out and given.out.exists():
-        before = json.loads(given.out.read_text(encoding="utf-8"))
-        if {key: before[key] for key in about} == about:
-            kept = before["verdicts"]
-        else:
-            print(f"{given.out} is about other code, or another audit: it is begun anew", file=sys.stderr)
+    kept = _kept(given.out, about)
     work: list[tuple[str, str, Fault | None, tuple[str, ...]]] = [(f.name, f.kind, f, f.audits) for f in chosen]
     if given.control:
         work = [(f"none: {m}", "control", None, (m,)) for m in sorted({m for f in chosen for m in f.audits})]
     for name, kind, fault, audits in work:
-        if kept.get(name, {}).get("verdict") in FINISHED:
+        change = hashlib.sha256(repr(fault).encode()).hexdigest()[:16]
+        if kept.get(name, {}).get("verdict") in FINISHED and kept[name]["change"] == change:
             continue
         started = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="outside-", ignore_cleanup_errors=True) as place:
             found = judge(fault, Path(place).resolve(), given.quick, given.limit, audits)
-        kept[name] = {"kind": kind, "audits": list(audits), "seconds": round(time.monotonic() - started, 1)} | found
+        seconds = round(time.monotonic() - started, 1)
+        kept[name] = {"kind": kind, "audits": list(audits), "change": change, "seconds": seconds} | found
         print(f"{name}: {found['verdict']}", file=sys.stderr, flush=True)
         if given.out:
-            given.out.write_text(json.dumps(about | {"verdicts": kept}, indent=1, ensure_ascii=False), encoding="utf-8")
+            draft = given.out.with_name(f".{given.out.name}")
+            draft.write_text(json.dumps(about | {"verdicts": kept}, indent=1, ensure_ascii=False), encoding="utf-8")
+            draft.replace(given.out)
     shown = {name: kept[name] for name, *_ in work}
     print(json.dumps(about | {"verdicts": shown, "totals": totals(shown)}, indent=1) if given.json else table(shown))
     bad = (*UNUSABLE, "caught", "crashed", "slow") if given.control else UNUSABLE

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import json
 import runpy
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -48,3 +50,44 @@ def test_one_catch_is_enough_and_a_crash_is_none() -> None:
     assert merged([missed, missed])["verdict"] == "missed"
     assert merged([missed, crashed]) == {"verdict": "crashed", "said": "shared: exit code 3"}
     assert merged([crashed, caught]) == caught | {"said": "shared: exit code 3"}
+
+
+def test_finished_verdicts_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+
+    def judge(fault: Any, place: Path, quick: bool, limit: float, audits: tuple[str, ...]) -> dict[str, Any]:
+        asked.append(fault.name)
+        assert quick and limit == 600
+        verdict = "missed" if len(asked) == 1 else "broken"
+        return {"verdict": verdict}
+
+    main, out = OUTSIDE["main"], tmp_path / "outside.json"
+    monkeypatch.setitem(main.__globals__, "judge", judge)
+    monkeypatch.setattr(sys, "argv", ["outside.py", "--kind", "draws", "--json", "--out", str(out)])
+    assert main() == 1, "a fault that makes no release must be mended"
+    capsys.readouterr()
+    assert main() == 1
+    assert asked == ["buffered-bytes", "mirrored-noise", "mirrored-noise"]
+    assert json.loads(capsys.readouterr().out)["totals"]["all"] == {"missed": 1, "broken": 1}
+
+    kept = json.loads(out.read_text(encoding="utf-8"))
+    out.write_text(json.dumps(kept | {"source": "other code"}), encoding="utf-8")
+    main()
+    assert asked[3:] == ["buffered-bytes", "mirrored-noise"]
+
+
+def test_only_what_is_proven_can_be_refuted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    audited = OUTSIDE["_audited"]
+    row = {"mechanism": "korolova", "check": "exact law", "against": "proven", "verdict": "refuted"}
+    for rows, code, verdict in (
+        ([row], 1, "caught"),
+        ([row | {"against": "claimed"}], 0, "missed"),
+        ([row | {"verdict": "not refuted"}], 0, "missed"),
+        ([], 3, "crashed"),
+        (None, 1, "crashed"),
+    ):
+        printed = "Traceback" if rows is None else json.dumps({"rows": rows})
+        monkeypatch.setitem(audited.__globals__, "_run", lambda *_, code=code, printed=printed: (code, printed, "why"))
+        assert audited(tmp_path, "korolova", True, 0.0)["verdict"] == verdict
