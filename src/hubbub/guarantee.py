@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_CEILING, Decimal
 from enum import StrEnum
 
 
@@ -49,6 +50,14 @@ ANYTHING = "δ reaches 1, which allows any output at all"
 def number(x: float) -> str:
     """A number as people write it: 1, 0.5, 1e-06; ∞ for infinity."""
     return "∞" if math.isinf(x) else f"{x:.6g}"
+
+
+def at_most(x: float) -> str:
+    """The same, never below x: what follows the sixth digit rounds up, but for the last bits of a float."""
+    if float(shown := number(x)) >= x * (1 - 1e-12) or not math.isfinite(x):
+        return shown
+    exact = Decimal(repr(x))
+    return number(float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 5), rounding=ROUND_CEILING)))
 
 
 def finite(x: float | None) -> float | None:
@@ -98,11 +107,11 @@ class Guarantee:
         during = f" {period}" if period else ""
         change = self.neighbours.sentence
         change = change[0].upper() + change[1:]
-        plus = "" if self.definition is Definition.PURE else f", plus {number(self.delta or 0.0)}"
+        plus = "" if self.definition is Definition.PURE else f", plus {at_most(self.delta or 0.0)}"
         condition = "" if self.scope == END_TO_END else f" This holds only {self.scope}."
         return (
             f"{change}{during} changes the probability of any output by at most a factor "
-            f"e^{number(self.epsilon)}{plus}.{condition}"
+            f"e^{at_most(self.epsilon)}{plus}.{condition}"
         )
 
     def _repr_html_(self) -> str:

@@ -14,6 +14,11 @@ def guarantee(epsilon: float | None = 2.0, delta: float | None = 9.2e-7, scope: 
     return Guarantee(definition, epsilon, delta, Neighbours.ADD_REMOVE, scope=scope)
 
 
+@pytest.mark.parametrize(("x", "text"), [(1 / 3, "0.333334"), (0.30000000000000004, "0.3"), (1e-6, "1e-06")])
+def test_the_sentence_never_says_less_than_is_proven(x: float, text: str) -> None:
+    assert guarantee(epsilon=x, delta=x).sentence().endswith(f"by at most a factor e^{text}, plus {text}.")
+
+
 def test_delta_comes_on_top_of_the_factor() -> None:
     """That is what (ε, δ) means for every mechanism; "except with probability δ" is more, and not always true."""
     assert guarantee().sentence("between May and June") == (

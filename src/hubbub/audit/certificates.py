@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 from hubbub.account import Atom, DiscreteLaplace, Domain, Gaussian, Generic, Pure, Step
 from hubbub.audit import recompute
@@ -47,12 +49,28 @@ def certificate(subject: Subject) -> Iterator[Row]:
     yield _row(subject, f"proven δ, {mechanism.neighbours.value}", _number(proven.delta), delta)
     wrong = (proven.neighbours is not mechanism.neighbours) + (proven.definition is Definition.PURE and delta > 0)
     yield _row(subject, "definition and neighbours", 0.0, float(wrong))
+    said = re.search(r"e\^([\d.e+-]*\d)(?:, plus ([\d.e-]*\d))?", proven.sentence())
+    spoken = [float(x or 0) for x in said.groups()] if said else [-1.0, -1.0]
+    yield _row(subject, "ε in the sentence", spoken[0], float(factor * epsilon) if delta < 1 else 0.0)
+    yield _row(subject, "δ in the sentence", spoken[1], float(delta) if delta < 1 else -1.0)
     yield from _asked(subject, _number(proven.epsilon), _number(proven.delta))
     yield from _ledger(subject, steps)
     for step in steps:
         yield from _card(subject, step)
         yield from _splits(subject, step)
     yield from _also(subject)
+
+
+def printed(mechanism: Mechanism, card: Mapping[str, Any]) -> Iterator[Row]:
+    """What a written card says of its release: the claim, the relation, every step."""
+    subject, claim, steps = Subject.of(mechanism), card["claim"], mechanism.steps()
+    epsilon, delta = needed(steps, mechanism.loss().epsilon)
+    factor = 2 if mechanism.neighbours is Neighbours.REPLACE else 1
+    yield _row(subject, "ε on a card that was written", _number(claim["epsilon"]), factor * epsilon)
+    yield _row(subject, "δ on a card that was written", _number(claim["delta"]), delta)
+    wrong = card["steps"] != json.loads(json.dumps([s.record() for s in steps]))
+    wrong += card["unit"]["neighbouring"] != mechanism.neighbours.value
+    yield _row(subject, "steps and relation on a card that was written", 0.0, float(wrong))
 
 
 def _number(stated: float | None) -> float:

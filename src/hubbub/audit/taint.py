@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hubbub import ingest
+from hubbub.audit import certificates
 from hubbub.audit.closed_pairs import PAGES, POOL
 from hubbub.audit.counts import NoNoise
 from hubbub.audit.protocols import Row, shared_row
@@ -204,6 +205,7 @@ def public() -> Iterator[Row]:
         check = f"byte difference of public/: {mechanism.name}"
         detail = ", ".join(differing) or f"{len(seen[0])} files are the same"
         yield shared_row(check, 0.0, float(len(differing)), 1.0, detail)
+        yield from certificates.printed(mechanism, json.loads(seen[0]["card.json"]))
 
 
 def on_one_day(write: Callable[[Path], list[dict[str, bytes]]]) -> list[dict[str, bytes]]:
