@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.mechanisms.optimal import linear
+from hubbub.mechanisms.optimal import exact, linear
 from hubbub.mechanisms.optimal.problem import Limit, Problem
 from hubbub.mechanisms.optimal.rounding import fill, give_back
 from hubbub.mechanisms.optimal.sample import sample_users
@@ -48,9 +48,15 @@ def test_no_constraint_is_broken_and_no_bound_passed(problem: Problem, limit: Li
 @settings(deadline=None, max_examples=40)
 @given(problems(), st.lists(st.floats(0, 5), min_size=6, max_size=6))
 def test_any_prices_prove_a_bound(problem: Problem, prices: list[float]) -> None:
-    rows, top = np.ones(problem.shape[0]), np.full(problem.shape[1], 3.0)
-    bound = linear.upper_bound(problem.matrix, rows, top, np.array(prices[: problem.shape[0]]))
-    assert linear.relax(problem.matrix, rows, top, 5).value <= bound * (1 + 1e-9)
+    rows, top = exact.shares(problem.matrix, 1.0), np.full(problem.shape[1], 3.0)
+    grained = exact.grained(np.array(prices[: problem.shape[0]]))
+    bound = exact.proven(grained, exact.left_over(rows, grained), top)
+    assert linear.relax(rows, top, 5).value <= bound * (1 + 1e-9)
+    left = [Fraction(1)] * problem.shape[1]
+    for k, j, share in zip(problem.users.tolist(), problem.pairs.tolist(), rows.data.tolist(), strict=True):
+        left[j] -= Fraction(share) * Fraction(float(grained[k]))
+    true = sum(map(Fraction, grained.tolist())) + sum(3 * max(Fraction(0), rest) for rest in left)
+    assert 0 <= Fraction(bound) - true <= true * Fraction(1, 2**48)  # rounded up, and hardly
 
 
 @settings(deadline=None, max_examples=60)

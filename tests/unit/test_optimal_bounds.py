@@ -8,13 +8,13 @@ import time
 
 import numpy as np
 import pytest
-from tests.unit.test_optimal import LN2, edges, made_up
+from tests.unit.test_optimal import LN2, allowing, edges, made_up
 
 from hubbub.errors import OurBug
 from hubbub.mechanisms.optimal import facets, linear
 from hubbub.mechanisms.optimal.certificate import certify
+from hubbub.mechanisms.optimal.exact import GRAIN, down, shares
 from hubbub.mechanisms.optimal.facets import Facets, facet
-from hubbub.mechanisms.optimal.highs import solve
 from hubbub.mechanisms.optimal.pack import tops
 from hubbub.mechanisms.optimal.problem import TOLERANCE, Floats, Integers, Limit
 from hubbub.mechanisms.optimal.search import WORSE, Best, Search
@@ -24,10 +24,10 @@ from hubbub.mechanisms.optimal.upper import Upper
 FAR = math.inf
 
 
-def within(need: Floats, top: Integers, bound: float) -> Floats:
-    """Every way to take whole numbers of rows that one user's bound allows."""
+def within(need: Floats, top: Integers) -> Floats:
+    """Every way to take whole numbers of rows that one user's bound allows; needs are shares of it."""
     ways = np.array(list(itertools.product(*(range(n + 1) for n in top.tolist()))), np.float64)
-    kept: Floats = ways[ways @ need <= bound + TOLERANCE]
+    kept: Floats = ways[ways @ need <= 1]
     return kept
 
 
@@ -43,22 +43,23 @@ def test_a_facet_holds_for_every_way_and_is_reached_by_one(seed: int, monkeypatc
         most = np.floor(LN2.bound / need * (1 + 1e-9)).astype(np.int64)
         top = np.ones_like(most) if seed % 3 else most
         x = dice.uniform(0, 1, need.size) * np.minimum(top, 2) * (dice.random(need.size) < 0.8)
-        row = facet(need, top, x, LN2.bound)
+        need = down(need / LN2.bound)
+        row = facet(need, top, x)
         if row is not None:
             cut += 1
-            reached = float((within(need, top, LN2.bound) @ row).max())
-            assert 1 - 10 * facets.GRID < reached <= 1 + 1e-11
-            assert row / facets.GRID == pytest.approx(np.rint(row / facets.GRID), abs=1e-6)
+            reached = float((within(need, top) @ row).max())
+            assert 1 - 10 * facets.GRID < reached <= 1
+            assert (row / facets.GRID == np.rint(row / facets.GRID)).all()
             assert row @ x > 1
     assert cut > 20
 
 
 def test_a_facet_is_known_by_hand() -> None:
     """Three pairs of three users each need 0.585 B: one at a time, so their sum is at most 1."""
-    need, ones = np.full(3, math.log(1.5)), np.ones(3, np.int64)
-    row = facet(need, ones, np.full(3, 0.5), LN2.bound)
+    need, ones = down(np.full(3, math.log(1.5) / LN2.bound)), np.ones(3, np.int64)
+    row = facet(need, ones, np.full(3, 0.5))
     assert row is not None and row == pytest.approx(1, abs=1e-6)
-    assert facet(need, ones, np.full(3, 1 / 3), LN2.bound) is None  # a third of each is in the hull
+    assert facet(need, ones, np.full(3, 1 / 3)) is None  # a third of each is in the hull
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -76,12 +77,14 @@ def test_no_row_cuts_off_a_solution(seed: int, one: bool) -> None:
         ways = np.array(list(itertools.product(*(range(n + 1) for n in top.tolist()))), np.float64)
         ways = ways[(ways @ matrix.T.toarray() <= LN2.bound + TOLERANCE).all(axis=1)]
         x = dice.uniform(0, 1, usable.size) * top
+        exact = shares(matrix, LN2.bound)
         for rows in (
-            whole_rows(matrix, LN2.bound).tocsr(),
-            Conflicts(matrix, LN2.bound, top).violated(x),
-            Facets(matrix, LN2.bound, top, FAR).violated(x),
+            whole_rows(exact).tocsr(),
+            Conflicts(exact, top).violated(x),
+            Facets(exact, top, lambda: FAR).violated(x),
         ):
-            assert rows is None or np.asarray(rows @ ways.T).max(initial=0.0) <= 1 + TOLERANCE
+            assert rows is None or np.asarray(rows @ ways.T).max(initial=0.0) <= 1
+            assert rows is None or (rows.data / GRAIN == np.rint(rows.data / GRAIN)).all()
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -89,17 +92,18 @@ def test_no_row_cuts_off_a_solution(seed: int, one: bool) -> None:
 def test_facets_lower_the_bound_and_stay_above_what_is_found(
     seed: int, goal: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Upper, "_branch", lambda *_: None)  # rows alone
+    monkeypatch.setattr(Upper, "_branch", lambda *_: False)  # rows alone
     problem = made_up(seed, 40, 90)
     limit: Limit = LN2
     usable = problem.usable(limit)
     matrix = problem.matrix[:, usable]
     top = np.ones(usable.size, np.int64) if goal == "diverse" else tops(problem, limit, usable)
-    first = linear.relax(matrix, np.full(matrix.shape[0], limit.bound), top.astype(float), 5)
+    first = linear.relax(shares(matrix, limit.bound), top.astype(float), 5)
     nothing = np.zeros(usable.size, np.int64)
 
     def bound() -> int:
-        with Upper(matrix, limit.bound, top, first, time.monotonic() + 10, Best(nothing)) as upper:
+        allowed = allowing(problem, limit)
+        with Upper(matrix, limit.bound, top, first, time.monotonic() + 10, Best(nothing), allowed) as upper:
             pass
         return upper.value
 
@@ -147,8 +151,8 @@ def test_where_branching_would_not_end_the_rest_of_the_time_is_a_second_search(m
     problem = edges(*((i, i + 1) for i in range(11)))  # a path of 12 users: 6 pairs at best
     matrix, ones = problem.matrix, np.ones(11, np.int64)
     best = Best(np.zeros(11, np.int64))
-    first = linear.relax(matrix, np.full(12, LN2.bound), ones.astype(float), 5)
-    with Upper(matrix, LN2.bound, ones, first, time.monotonic() + 5, best) as upper:
+    first = linear.relax(shares(matrix, LN2.bound), ones.astype(float), 5)
+    with Upper(matrix, LN2.bound, ones, first, time.monotonic() + 5, best, allowing(problem, LN2)) as upper:
         pass
     assert best.objective == upper.value == 6
 
@@ -157,18 +161,9 @@ def test_facets_stop_when_time_is_up() -> None:
     problem = made_up(4, 30, 60)
     top = np.ones(problem.shape[1], np.int64)
     x = np.full(problem.shape[1], 0.5)
-    assert Facets(problem.matrix, LN2.bound, top, FAR).violated(x) is not None
-    assert Facets(problem.matrix, LN2.bound, top, 0.0).violated(x) is None
-
-
-def test_a_bound_of_a_solver_that_did_not_end_is_not_believed() -> None:
-    problem = made_up(2, 300, 900)
-    matrix = problem.matrix[:, problem.usable(LN2)]
-    model = matrix, np.full(matrix.shape[0], LN2.bound), np.ones(matrix.shape[1])
-    stopped = solve(*model, top=1.0, integer=True, start=np.zeros(matrix.shape[1]), seconds=0.01)
-    assert (stopped.status, stopped.bound) == ("Time limit reached", math.inf)
-    few = matrix[:, :12], *model[1:2], np.ones(12)
-    assert math.isfinite(solve(*few, top=1.0, integer=True).bound)
+    rows = shares(problem.matrix[:, problem.usable(LN2)], LN2.bound)
+    assert Facets(rows, top[: rows.shape[1]], lambda: FAR).violated(x[: rows.shape[1]]) is not None
+    assert Facets(rows, top[: rows.shape[1]], lambda: 0.0).violated(x[: rows.shape[1]]) is None
 
 
 def test_a_solution_above_its_bound_is_a_bug() -> None:

@@ -4,8 +4,8 @@ A log in, a log out. Algorithm 1 computes how many rows of each (query, url) pai
 constraint a user, and then draws a user for every row.
 
     problem     the constraints, from the engine's counts          size, diverse, frequent   the three goals
-    linear, upper               relaxation and proven bound        rounding, search          whole numbers of rows
-    strengthen, facets          rows that only fractions violate
+    linear, upper, branch       relaxation and proven bound        rounding, search          whole numbers of rows
+    strengthen, facets          rows that only fractions violate   exact                     bounds nobody has to trust
     spe         the paper's heuristic                              frontier                  the paper's future work
     sample      users for the rows                                 certificate               what a solution is worth
     histograms, strict          the variant that is private end to end
@@ -82,6 +82,7 @@ class Optimal(Mechanism, register=True):
         Parameter("goal", "choice", "what is maximised", "size", choices=GOALS),
         Parameter("O", "integer", "|O|: rows of the output (goal frequent)", low=1, high=10**9),
         Parameter("s", "number", "a pair is frequent from this share of all clicks", Fraction(1, 500), low=0, high=1),
+        Parameter("cap", "choice", "frequent: keep other pairs below s·|O|, at a cost", "no", choices=("no", "yes")),
         Parameter("seconds", "integer", "time for the optimisation (published)", 45, low=1, high=86_400),
         Parameter("solver", "choice", "diverse: search, or the paper's heuristic", "best", choices=("best", "spe")),
         Parameter("target", "integer", "the least ε for so many rows or pairs, instead of ε and δ", low=1, high=10**9),
@@ -102,22 +103,27 @@ class Optimal(Mechanism, register=True):
         return settings | (self._strict(given) if self.variant == "strict" else self._published(given, goal))
 
     def _strict(self, given: dict[str, Value]) -> dict[str, Value]:
-        self._refuse(given, ("s", "seconds", "solver", "target", "frontier"), "strict optimises a released histogram")
+        self._refuse(
+            given, ("s", "cap", "seconds", "solver", "target", "frontier"), "strict optimises a released histogram"
+        )
         known = {p.name for p in Histograms.parameters}
         chosen = {name: value for name, value in given.items() if name in known}
         self.histograms = Histograms(neighbours=self.neighbours, **chosen)  # type: ignore[arg-type]
         return dict(self.histograms.settings)
 
     def _published(self, given: dict[str, Value], goal: str) -> dict[str, Value]:
+        """ε and δ are rounded up to 12 digits, and stated so: a tie is not decided by the last digit of a float."""
+        from hubbub.mechanisms.optimal.problem import rounded_up
+
         self._refuse(given, tuple(p.name for p in STRICT), "published draws no noise")
         if self.neighbours is not Neighbours.ADD_REMOVE:
             raise ParameterError("The paper adds or removes a user.", given=self.neighbours.value, allowed="add-remove")
         settings: dict[str, Value] = {"seconds": given.get("seconds", 45)}
         if goal == "frequent":
-            settings["s"] = given.get("s", Fraction(1, 500))
+            settings |= {"s": given.get("s", Fraction(1, 500)), "cap": given.get("cap", "no")}
         if goal == "diverse":
             settings["solver"] = given.get("solver", "best")
-        for name, its in (("s", "frequent"), ("solver", "diverse")):
+        for name, its in (("s", "frequent"), ("cap", "frequent"), ("solver", "diverse")):
             if name in given and goal != its:
                 raise ParameterError(f"{name} belongs to the goal {its}.", given=f"{name} with goal = {goal}")
         if given.get("frontier"):
@@ -131,7 +137,8 @@ class Optimal(Mechanism, register=True):
             return settings | {"target": given["target"]}
         if not {"epsilon", "delta"} <= given.keys():
             raise ParameterError("optimal needs a privacy budget.", allowed="--epsilon and --delta, or --set target=N")
-        return settings | {"epsilon": given["epsilon"], "delta": given["delta"]}
+        epsilon, delta = (rounded_up(Fraction(given[name])) for name in ("epsilon", "delta"))
+        return settings | {"epsilon": epsilon, "delta": delta if delta < 1 else given["delta"]}
 
     def _refuse(self, given: Mapping[str, Value], names: tuple[str, ...], why: str) -> None:
         if found := [name for name in names if name in given]:
@@ -219,49 +226,50 @@ class Optimal(Mechanism, register=True):
 
     def optimise(self, problem: Problem) -> tuple[Solved, dict[str, object]]:
         """The goal's optimum, and what else was asked for."""
-        from hubbub.mechanisms.optimal import frontier, size
-        from hubbub.mechanisms.optimal.diverse import most_pairs
+        from hubbub.mechanisms.optimal import frontier
+        from hubbub.mechanisms.optimal.pack import pack
 
         goal, seconds = str(self.settings["goal"]), float(self.settings["seconds"])
         more: dict[str, object] = {}
         if not problem.shape[1]:
             raise ParameterError("No pair of this log is held by two users: nothing can come out.", given="0 pairs")
         if "target" in self.settings:
-            least = frontier.least_loss(problem, goal, int(self.settings["target"]), seconds)
+            least = frontier.least_loss(problem, goal, int(self.settings["target"]), 0.7 * seconds)
             limit = frontier.limit_of(least.bound)
             more["least_loss"] = least.record()
-            self.say(f"the target needs B = {least.bound:.4g}; none below {least.none_below:.4g} can reach it")
+            self.say(f"B = {least.bound:.4g} reaches the target; none below {least.none_below:.4g} can, as is proven")
+            solved = pack(problem, limit, goal, 0.3 * seconds, self.say, start=least.x)
         else:
             limit = self.limit()
-        if goal == "size":
-            solved = size.largest(problem, limit, seconds, self.say)
-        elif goal == "diverse":
-            solved = most_pairs(problem, limit, seconds, self.say, spe=self.settings["solver"] == "spe")
-        else:
-            solved = self._frequent(problem, limit, seconds)
+            solved = self._solve(problem, limit, goal, seconds)
         if points := int(self.settings.get("frontier", 0)):
             found = frontier.frontier(problem, limit, points, seconds)
             more["frontier"] = [{"rows": p.rows, "pairs": p.pairs} for p in found]
         self.say(str(solved.certificate))
         return solved, more
 
+    def _solve(self, problem: Problem, limit: Limit, goal: str, seconds: float) -> Solved:
+        from hubbub.mechanisms.optimal.diverse import most_pairs
+        from hubbub.mechanisms.optimal.size import largest
+
+        if goal == "size":
+            return largest(problem, limit, seconds, self.say)
+        if goal == "diverse":
+            return most_pairs(problem, limit, seconds, self.say, spe=self.settings["solver"] == "spe")
+        return self._frequent(problem, limit, seconds)
+
     def _frequent(self, problem: Problem, limit: Limit, seconds: float) -> Solved:
         """|O| is checked first: the largest output is V(B) = B·V(1), at most users·B."""
-        from hubbub.mechanisms.optimal.frequent import keep_frequent
+        from hubbub.mechanisms.optimal.frequent import keep_frequent, no_such_size
         from hubbub.mechanisms.optimal.size import optimum
 
         largest = limit.bound * optimum(problem, seconds / 3).bound
         wanted = int(self.settings.get("O", max(1, math.floor(largest / 2))))
         if wanted > largest:
-            raise ParameterError(
-                "No output of this size satisfies the constraints.",
-                given=f"O = {wanted}",
-                allowed=f"at most {math.floor(largest)} rows, the relaxation's optimum for {problem.shape[0]} users "
-                f"and B = {limit.bound:.4g} (on any data at most users·B = {problem.shape[0] * limit.bound:.4g})",
-                next="lower O, or raise ε and δ",
-            )
+            raise no_such_size(wanted, math.floor(largest), problem, limit)
         self.say(f"frequent: |O| = {wanted}, and at most {math.floor(largest)} rows could come out")
-        return keep_frequent(problem, limit, wanted, Fraction(self.settings["s"]), seconds, self.say)
+        s, cap = Fraction(self.settings["s"]), self.settings["cap"] == "yes"
+        return keep_frequent(problem, limit, wanted, s, seconds, self.say, cap=cap)
 
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         """Strict: noise, then synthetic users. Published: Algorithm 1, line 2."""

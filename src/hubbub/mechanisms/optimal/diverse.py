@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hubbub.mechanisms.optimal.certificate import certify
+from hubbub.mechanisms.optimal.exact import shares
 from hubbub.mechanisms.optimal.linear import relax
 from hubbub.mechanisms.optimal.pack import Say, Solved, pack
 from hubbub.mechanisms.optimal.problem import Limit, Problem
@@ -17,6 +18,6 @@ def most_pairs(problem: Problem, limit: Limit, seconds: float, say: Say, *, spe:
     import numpy as np
 
     x, usable = fast(problem, limit), problem.usable(limit)
-    rows, ones = np.full(problem.shape[0], limit.bound), np.ones(usable.size)
-    bound = whole(relax(problem.matrix[:, usable], rows, ones, seconds).bound) if usable.size else 0
+    rows, ones = shares(problem.matrix[:, usable], limit.bound), np.ones(usable.size)
+    bound = whole(relax(rows, ones, seconds).bound) if usable.size else 0
     return Solved(x, certify(problem, x, limit, "diverse", int(x.sum()), bound, "the paper's heuristic (SPE)"))

@@ -1,29 +1,36 @@
-"""F-UMP: frequent pairs keep their share of the log, with |O| rows in all (Section 5.2).
+"""F-UMP: frequent pairs keep their share of the log, with |O| rows in all (Section 5.2), as it is printed.
 
 A pair is frequent if c_j/|D| >= s; its target is τ_j = |O| c_j/|D| rows. −|x_j − τ_j| is concave in whole numbers, so a
-pair is three columns: rows below the target are worth +1, the row across it 2(τ_j − ⌊τ_j⌋) − 1, rows above it −1.
-Other pairs are capped below s·|O|: then no pair is frequent in the output that was not in the input (precision 1),
-which the paper's argument does not imply. The objective is 1 − ½ Σ |x_j/|O| − c_j/|D||, at most 1.
+pair is three columns: rows below the target are worth +1, the row across it 2(τ_j − ⌊τ_j⌋) − 1, rows above it −1, and
+rows of other pairs 0. The objective is 1 − ½ Σ |x_j/|O| − c_j/|D||, at most 1; the sum is the paper's Equation 5.
+
+`cap`: other pairs stay below s·|O|, so that no pair is frequent in the output that was not in the input (precision 1).
+The paper observes that but its problem does not imply it. What the cap costs is said beside the result.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 from scipy import sparse
 
 from hubbub.errors import ParameterError
+from hubbub.mechanisms.optimal.branch import STEEPEST, Packing, Tree
 from hubbub.mechanisms.optimal.certificate import certify
-from hubbub.mechanisms.optimal.highs import Solution, solve
-from hubbub.mechanisms.optimal.pack import Say, Solved, tops
-from hubbub.mechanisms.optimal.problem import TOLERANCE, Floats, Integers, Limit, Problem
+from hubbub.mechanisms.optimal.exact import GRAIN, PRICE, grained, left_over, proven, shares
+from hubbub.mechanisms.optimal.highs import solve
+from hubbub.mechanisms.optimal.pack import Say, Solved, pack, tops
+from hubbub.mechanisms.optimal.problem import Floats, Integers, Limit, Problem
 from hubbub.mechanisms.optimal.rounding import fill, give_back
 
 BRANCHED = 300_000
+"""Entries up to which whole numbers are searched for beyond rounding."""
+FINE = 1e-7
+"""Values of the objective that differ by less than this are one."""
 
 
 @dataclass(frozen=True)
@@ -31,98 +38,185 @@ class Columns:
     """The model's columns: pairs below, across and above their target; then pairs that are not frequent."""
 
     pair: Integers
-    weight: Floats
+    worth: Floats
     top: Integers
 
 
-def columns_of(problem: Problem, limit: Limit, size: int, support: Fraction) -> tuple[Columns, list[Fraction]]:
-    """Every usable pair's columns, and the target of every frequent pair that is there."""
+def frequent(problem: Problem, support: Fraction) -> Integers:
+    """The pairs with c_j/|D| >= s."""
+    return np.flatnonzero(problem.totals * support.denominator >= problem.size * support.numerator)
+
+
+def columns_of(problem: Problem, limit: Limit, size: int, support: Fraction, *, cap: bool = False) -> Columns:
+    """Every usable pair's columns; worths rounded up."""
     usable = problem.usable(limit)
-    most = tops(problem, limit, usable)
-    whole, c = problem.size, problem.totals
-    frequent = c[usable] * support.denominator >= whole * support.numerator
-    low = size * c[usable[frequent]] // whole
-    across = np.array(
-        [
-            float(2 * (Fraction(size * int(n), whole) - int(t)) - 1)
-            for n, t in zip(c[usable[frequent]], low, strict=True)
-        ]
+    often = np.isin(usable, frequent(problem, support))
+    pairs, room, whole = usable[often], np.minimum(tops(problem, limit, usable), size), problem.size
+    low = size * problem.totals[pairs] // whole
+    parts = [Fraction(size * int(c) % whole, whole) for c in problem.totals[pairs]]
+    across = np.array([math.ceil((2 * part - 1) / Fraction(GRAIN)) * GRAIN for part in parts])
+    rest = np.minimum(room[~often], math.ceil(support * size) - 1) if cap else room[~often]
+    kinds = (
+        (pairs, np.ones(pairs.size), np.minimum(low, room[often])),
+        (pairs, across, np.clip(room[often] - low, 0, 1)),
+        (pairs, -np.ones(pairs.size), np.maximum(room[often] - low - 1, 0)),
+        (usable[~often], np.zeros(rest.size), rest),
     )
-    cap = math.ceil(support * size) - 1  # the largest whole number below s·|O|
-    room = most[frequent]
-    parts = (
-        (usable[frequent], np.ones(room.size), np.minimum(low, room)),
-        (usable[frequent], across, np.clip(room - low, 0, 1)),
-        (usable[frequent], -np.ones(room.size), np.maximum(room - low - 1, 0)),
-        (usable[~frequent], np.zeros(int((~frequent).sum())), np.minimum(most[~frequent], cap)),
-    )
-    pair, weight, top = (np.concatenate(column) for column in zip(*parts, strict=True))
-    held = top > 0
-    all_frequent = np.flatnonzero(c * support.denominator >= whole * support.numerator)
-    targets = [Fraction(size * int(c[j]), whole) for j in all_frequent]
-    return Columns(pair[held], weight[held], top[held].astype(np.int64)), targets
+    pair, worth, top = (np.concatenate(column) for column in zip(*kinds, strict=True))
+    return Columns(pair[top > 0], worth[top > 0], top[top > 0].astype(np.int64))
 
 
-def keep_frequent(problem: Problem, limit: Limit, size: int, support: Fraction, seconds: float, say: Say) -> Solved:
+def keep_frequent(
+    problem: Problem, limit: Limit, size: int, support: Fraction, seconds: float, say: Say, *, cap: bool = False
+) -> Solved:
     """|O| = `size` rows whose frequent pairs have the shares they had, as nearly as the constraints allow."""
-    until = time.monotonic() + seconds
-    columns, targets = columns_of(problem, limit, size, support)
-    if not columns.pair.size:
-        raise ParameterError(
-            "No pair can come out at this (ε, δ).", given=f"B = {limit.bound:.4g}", next="raise ε and δ"
+    if not cap:
+        return _Model(problem, limit, size, support, seconds, say, cap=False).solve()
+    printed = _Model(problem, limit, size, support, seconds / 2, say, cap=False).solve()
+    capped = _Model(problem, limit, size, support, seconds / 2, say, cap=True).solve()
+    cost = f"without the cap {printed.certificate.objective:.6g} is reached ({printed.certificate.note})"
+    return Solved(capped.x, replace(capped.certificate, note=f"{capped.certificate.note}; {cost}"))
+
+
+def distance(problem: Problem, x: Integers, size: int, support: Fraction) -> Fraction:
+    """Σ |x_j/|O| − c_j/|D|| over frequent pairs (Equation 5)."""
+    pairs = frequent(problem, support)
+    ratios = zip(x[pairs].tolist(), problem.totals[pairs].tolist(), strict=True)
+    return sum((abs(Fraction(n, size) - Fraction(c, problem.size)) for n, c in ratios), Fraction(0))
+
+
+class _Model:
+    """One problem on its way: relaxation, rounding, whole numbers, proof."""
+
+    def __init__(
+        self, problem: Problem, limit: Limit, size: int, support: Fraction, seconds: float, say: Say, *, cap: bool
+    ) -> None:
+        self.problem, self.limit, self.size, self.support, self.say = problem, limit, size, support, say
+        self.until, self.seconds, self.cap = time.monotonic() + seconds, seconds, cap
+        self.columns = columns_of(problem, limit, size, support, cap=cap)
+        if not self.columns.pair.size:
+            given = f"B = {limit.bound:.4g}"
+            raise ParameterError("No pair can come out at this (ε, δ).", given=given, next="raise ε and δ")
+        self.rows = shares(problem.matrix[:, self.columns.pair], limit.bound)
+        self.targets = sum(
+            (Fraction(size * int(c), problem.size) for c in problem.totals[frequent(problem, support)]), Fraction(0)
         )
-    matrix = problem.matrix[:, columns.pair]
-    model = sparse.vstack([matrix, sparse.csc_array(np.ones((1, columns.pair.size)))]).tocsc()
-    upper = np.append(np.full(matrix.shape[0], limit.bound), size)
-    lower = np.append(np.full(matrix.shape[0], -math.inf), size)
-    top = columns.top.astype(np.float64)
-    relaxed = solve(
-        model, upper, columns.weight, top=top, lower=lower, seconds=seconds / 2, solver="ipm", run_crossover="off"
-    )
-    if relaxed.x is None or relaxed.infeasible:
-        raise _no_solution(relaxed, size, limit)
-    worth = float(sum(targets))
-    bound = _lagrange(model, upper, columns, relaxed)
-    chosen = targeted(problem, limit, columns, relaxed.x, size)
-    say(f"frequent: {int(chosen.sum())} of {size} rows after rounding")
-    if model.nnz <= BRANCHED and time.monotonic() < until:
-        best = solve(
-            *(model, upper + np.append(np.full(matrix.shape[0], TOLERANCE / 10), 0.0), columns.weight),
+
+    def solve(self) -> Solved:
+        """x, and what it is worth; not certified if not all rows could be placed."""
+        found, bound = self._relaxed()
+        self.best = self._whole(found)
+        if self.best.sum() == self.size and self.rows.nnz <= BRANCHED:
+            self._search()
+            bound = self._branch(bound)
+        x = self._spread(self.best)
+        short = self.size - int(x.sum())
+        far = distance(self.problem, x, self.size, self.support)
+        note = f"sum of support distances {float(far):.6g}"
+        if short:
+            note = f"{short} of the {self.size} rows asked for could not be placed in this time; {note}"
+        objective = math.nextafter(float(1 - far / 2), -math.inf)
+        upper = min(1.0, math.nextafter(float(1 - (self.targets - Fraction(bound)) / (2 * self.size)), math.inf))
+        return Solved(
+            x,
+            certify(
+                *(self.problem, x, self.limit, "frequent", objective, max(upper, objective) if short else upper, note),
+                certified=not short,
+            ),
+        )
+
+    def _relaxed(self) -> tuple[Floats, float]:
+        """The relaxation's x, and the bound that its prices prove."""
+        height, width = self.rows.shape
+        model = _with_size(self.rows)
+        upper, lower = np.append(np.ones(height), self.size), np.append(np.full(height, -math.inf), self.size)
+        top = self.columns.top.astype(np.float64)
+        found = solve(
+            *(model, upper, self.columns.worth),
             top=top,
             lower=lower,
+            seconds=self.seconds / 3,
+            solver="ipm",
+            run_crossover="off",
+        )
+        duals = np.zeros(height + 1) if found.duals is None else found.duals
+        bounds = [float(np.maximum(self.columns.worth, 0) @ top) * (1 + 1e-12)]
+        for sign in (1.0, -1.0):
+            free = float(np.clip(np.rint(sign * duals[-1] / PRICE) * PRICE, -STEEPEST, STEEPEST))
+            prices = grained(sign * duals[:-1])
+            bounds.append(
+                proven(prices, left_over(self.rows, prices, self.columns.worth - free), top, 0.0, free * self.size)
+            )
+        return np.zeros(width) if found.x is None else found.x, min(bounds)
+
+    def _whole(self, found: Floats) -> Integers:
+        """The relaxation rounded; if that has too few rows, the largest output cut down."""
+        chosen = self._within(targeted(self.rows, self.columns, found, self.size))
+        self.say(f"frequent: {int(chosen.sum())} of {self.size} rows after rounding")
+        if chosen.sum() == self.size or self.cap:
+            return chosen
+        largest = pack(self.problem, self.limit, "size", self._left() / 2, lambda _: None, enough=self.size)
+        if largest.certificate.upper_bound < self.size:
+            raise no_such_size(self.size, int(largest.certificate.upper_bound), self.problem, self.limit)
+        return max(chosen, self._of(largest.x), key=np.sum)
+
+    def _search(self) -> None:
+        """What the solver finds in a third of the time that is left; checked, never believed."""
+        height = self.rows.shape[0]
+        found = solve(
+            _with_size(self.rows),
+            np.append(np.ones(height), self.size),
+            self.columns.worth,
+            top=self.columns.top.astype(np.float64),
+            lower=np.append(np.full(height, -math.inf), self.size),
             integer=True,
-            start=chosen.astype(np.float64) if chosen.sum() == size else None,
-            seconds=until - time.monotonic(),
+            start=self.best.astype(np.float64),
+            seconds=self._left() / 3,
             mip_rel_gap=0.0,
         )
-        if best.x is not None:
-            chosen = np.rint(best.x).astype(np.int64)
-        if math.isfinite(best.bound):
-            bound = min(bound, best.bound)
-    x = np.zeros(problem.shape[1], np.int64)
-    np.add.at(x, columns.pair, chosen)
-    x = give_back(problem, x, limit)
-    short = size - int(x.sum())
-    note = f"{short} of the {size} rows asked for could not be placed" if short else ""
-    objective = 1 - distance(problem, x, size, support) / 2
-    top_value = 1 - (worth - bound) / size / 2
-    if short:  # the bound is about `size` rows; fewer may come nearer
-        top_value = max(top_value, objective)
-    return Solved(x, certify(problem, x, limit, "frequent", objective, top_value, note))
+        if found.x is not None:
+            self._offer(self._within(np.rint(found.x).astype(np.int64)))
+
+    def _branch(self, bound: float) -> float:
+        """Branch and bound in the rest of the time: the bound it proves."""
+        packing = Packing(self.rows, self.columns.top, self.columns.worth, self._allowed, self.size)
+        tree = Tree(packing, 2 * FINE * self.size)
+        return tree.run(self._left, lambda: float(self.columns.worth @ self.best), self._offer, bound)
+
+    def _offer(self, x: Integers) -> None:
+        if x.sum() == self.size and self.columns.worth @ x > self.columns.worth @ self.best:
+            self.best = x
+
+    def _left(self) -> float:
+        return max(0.0, self.until - time.monotonic())
+
+    def _spread(self, chosen: Integers) -> Integers:
+        x = np.zeros(self.problem.shape[1], np.int64)
+        np.add.at(x, self.columns.pair, chosen)
+        return x
+
+    def _of(self, x: Integers) -> Integers:
+        """Rows of pairs as columns: those worth most first, and no more than |O| of them."""
+        chosen, rest, left = np.zeros_like(self.columns.top), x.copy(), self.size
+        for j in np.argsort(-self.columns.worth, kind="stable").tolist():
+            chosen[j] = min(int(rest[self.columns.pair[j]]), int(self.columns.top[j]), left)
+            rest[self.columns.pair[j]] -= chosen[j]
+            left -= int(chosen[j])
+        return chosen
+
+    def _within(self, chosen: Integers) -> Integers:
+        """The same, without rows that break a constraint in integers."""
+        return self._of(give_back(self.problem, self._spread(chosen), self.limit))
+
+    def _allowed(self, chosen: Integers) -> bool:
+        return not self.problem.broken(self._spread(chosen), self.limit).size
 
 
-def distance(problem: Problem, x: Integers, size: int, support: Fraction) -> float:
-    """Σ |x_j/|O| − c_j/|D|| over frequent pairs (Equation 5)."""
-    frequent = problem.totals * support.denominator >= problem.size * support.numerator
-    return float(np.abs(x[frequent] / size - problem.totals[frequent] / problem.size).sum())
-
-
-def targeted(problem: Problem, limit: Limit, columns: Columns, solution: Floats, size: int) -> Integers:
+def targeted(rows: sparse.csc_array, columns: Columns, solution: Floats, size: int) -> Integers:
     """Floor, then give the lost rows back: first below the targets, then across them, then to other pairs."""
     chosen = np.minimum(np.floor(np.maximum(solution, 0.0) + 1e-9).astype(np.int64), columns.top)
-    matrix = problem.matrix[:, columns.pair]
-    for wanted in (columns.weight > 0, columns.weight == 0, columns.weight < 0):
-        filled = fill(matrix, limit.bound, chosen, np.where(wanted, columns.top, chosen))
+    for wanted in (columns.worth > 0, columns.worth == 0, columns.worth < 0):
+        filled = fill(rows, 1.0, chosen, np.where(wanted, columns.top, chosen))
         extra = int(filled.sum()) - size
         if extra > 0:  # more than asked for: the last ones go
             added = np.cumsum(filled - chosen)
@@ -133,22 +227,17 @@ def targeted(problem: Problem, limit: Limit, columns: Columns, solution: Floats,
     return chosen
 
 
-def _lagrange(model: sparse.csc_array, upper: Floats, columns: Columns, relaxed: Solution) -> float:
-    """The bound that the prices prove; the last row is an equation and its price may have either sign."""
-    if relaxed.duals is None:
-        return float(np.maximum(columns.weight, 0) @ columns.top)
-    bounds = []
-    for sign in (1.0, -1.0):
-        prices = sign * relaxed.duals
-        prices[:-1] = np.maximum(prices[:-1], 0.0)
-        left = np.maximum(0.0, columns.weight - model.T @ prices)
-        bounds.append(float(upper @ prices) + float(left @ columns.top))
-    return min(bounds) + 1e-6
-
-
-def _no_solution(relaxed: Solution, size: int, limit: Limit) -> ParameterError:
+def no_such_size(size: int, most: int, problem: Problem, limit: Limit) -> ParameterError:
+    """|O| is above what is proven to be possible."""
+    users = problem.shape[0]
     return ParameterError(
-        "The solver found no output of this size.",
-        given=f"O = {size}, B = {limit.bound:.4g}; the solver says: {relaxed.status}",
-        next="lower O or s, raise ε and δ, or give more seconds",
+        "No output of this size satisfies the constraints.",
+        given=f"O = {size}",
+        allowed=f"at most {most} rows, as is proven for these {users} users and B = {limit.bound:.4g} "
+        f"(on any data at most users·B = {users * limit.bound:.4g})",
+        next="lower O, or raise ε and δ",
     )
+
+
+def _with_size(rows: sparse.csc_array) -> sparse.csc_array:
+    return sparse.vstack([rows, sparse.csc_array(np.ones((1, rows.shape[1])))]).tocsc()

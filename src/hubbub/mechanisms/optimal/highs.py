@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -16,15 +17,14 @@ from hubbub.mechanisms.optimal.problem import Floats
 
 @dataclass(frozen=True)
 class Solution:
-    """What the solver says; `duals` of a linear problem, `bound` of an integer one.
+    """What the solver says; `duals` of a linear problem.
 
-    The bound is infinite unless the solver came to its end: what it reports when time is up has been seen below a
-    solution that exact arithmetic allows.
+    What it says of the bound of an integer problem is left there: with presolve it has been seen below a solution that
+    exact arithmetic allows.
     """
 
     x: Floats | None
     duals: Floats | None
-    bound: float
     status: str
 
     @property
@@ -49,13 +49,59 @@ def solve(
     """One run of the solver."""
     import highspy
 
-    solver = highspy.Highs()  # type: ignore[no-untyped-call]
-    solver.setOptionValue("output_flag", False)
-    solver.setOptionValue("threads", threads)
+    solver = _solver(threads, **options)
     if math.isfinite(seconds):
         solver.setOptionValue("time_limit", max(0.01, seconds))
-    for name, value in options.items():
+    model = _model(matrix, upper, weights, top, lower)
+    columns = matrix.shape[1]
+    if integer:
+        model.integrality_ = [highspy.HighsVarType.kInteger] * columns
+    solver.passModel(model)
+    if start is not None:
+        given = highspy.HighsSolution()
+        given.col_value = start.tolist()
+        solver.setSolution(given)
+    solver.run()
+    found = solver.getSolution()
+    x = np.array(found.col_value) if found.value_valid else None
+    duals = np.array(found.row_dual) if found.dual_valid else None
+    if x is not None and x.size != columns:
+        x = None
+    status = solver.modelStatusToString(solver.getModelStatus())
+    return Solution(x, duals, status)
+
+
+class Warm:
+    """One linear problem whose columns' limits change from run to run: each starts where the last one ended."""
+
+    def __init__(self, matrix: sparse.csc_array, upper: Floats, weights: Floats, lower: Floats) -> None:
+        self._solver = _solver(1, presolve="off", solver="simplex")
+        self._solver.passModel(_model(matrix, upper, weights, math.inf, lower))
+        self._shape = matrix.shape
+
+    def at(self, low: Floats, top: Floats, seconds: float) -> tuple[Floats, Floats]:
+        """x and the rows' prices, with their signs; zeros if the solver has none. Columns beyond `low` stay free."""
+        rows, columns = self._shape
+        self._solver.changeColsBounds(low.size, np.arange(low.size, dtype=np.int32), low, top)
+        self._solver.setOptionValue("time_limit", self._solver.getRunTime() + max(0.01, seconds))
+        self._solver.run()
+        found = self._solver.getSolution()
+        x = np.array(found.col_value) if found.value_valid else np.zeros(columns)
+        return x, np.array(found.row_dual) if found.dual_valid else np.zeros(rows)
+
+
+def _solver(threads: int, **options: str | float) -> Any:
+    import highspy
+
+    solver = highspy.Highs()  # type: ignore[no-untyped-call]
+    for name, value in {"output_flag": False, "threads": threads, **options}.items():
         solver.setOptionValue(name, value)
+    return solver
+
+
+def _model(matrix: sparse.csc_array, upper: Floats, weights: Floats, top: Floats | float, lower: Floats | None) -> Any:
+    import highspy
+
     model = highspy.HighsLp()
     rows, columns = matrix.shape
     model.num_row_, model.num_col_ = rows, columns
@@ -68,18 +114,4 @@ def solve(
     model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     model.a_matrix_.start_, model.a_matrix_.index_ = matrix.indptr, matrix.indices
     model.a_matrix_.value_ = matrix.data
-    if integer:
-        model.integrality_ = [highspy.HighsVarType.kInteger] * columns
-    solver.passModel(model)
-    if start is not None:
-        given = highspy.HighsSolution()
-        given.col_value = start.tolist()
-        solver.setSolution(given)
-    solver.run()
-    found, info = solver.getSolution(), solver.getInfo()
-    x = np.array(found.col_value) if found.value_valid else None
-    duals = np.array(found.row_dual) if found.dual_valid else None
-    if x is not None and x.size != columns:
-        x = None
-    status = solver.modelStatusToString(solver.getModelStatus())
-    return Solution(x, duals, info.mip_dual_bound if status == "Optimal" else math.inf, status)
+    return model

@@ -1,9 +1,7 @@
-"""The linear relaxation, max Σ x subject to A x <= b and 0 <= x <= top: an interior point, or first-order steps.
+"""The linear relaxation, max Σ x subject to A x <= 1 and 0 <= x <= top: an interior point, or first-order steps.
 
 HiGHS's interior point is exact and slow on large problems; primal-dual steps with one step length a row and a column
-(Pock and Chambolle 2011) are rough and fast. Either way the upper bound is computed here, from y >= 0 alone:
-
-    Σ x = Σ (1 − (A'y)_j) x_j + y'A x <= Σ top_j max(0, 1 − (A'y)_j) + b'y        for every feasible x.
+(Pock and Chambolle 2011) are rough and fast. Either way the upper bound is computed from the prices alone (`exact`).
 """
 
 from __future__ import annotations
@@ -14,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from hubbub.mechanisms.optimal.exact import grained, left_over, proven
 from hubbub.mechanisms.optimal.highs import solve
 from hubbub.mechanisms.optimal.problem import Floats
 
@@ -22,8 +21,6 @@ INTERIOR = 100_000
 ROUND = 50
 ENOUGH = 2e-3
 """A relative gap at which first-order steps stop."""
-ULPS = 1e-9
-"""What a float sum may be off by, relatively: added to every bound."""
 
 
 @dataclass(frozen=True)
@@ -40,64 +37,64 @@ class Relaxed:
         return float(self.x.sum())
 
 
-def relax(
-    matrix: sparse.csc_array, upper: Floats, top: Floats, seconds: float, near: tuple[Floats, Floats] | None = None
-) -> Relaxed:
-    """Solve the relaxation as well as time allows; the bound holds whenever it ends.
+def relax(matrix: sparse.csc_array, top: Floats, seconds: float, near: tuple[Floats, Floats] | None = None) -> Relaxed:
+    """Solve the relaxation as well as time allows; the bound holds whenever it ends. Rows as `exact` makes them.
 
     `near` is an x and prices from which first-order steps start.
     """
-    if matrix.nnz <= INTERIOR:
-        ones = np.ones(matrix.shape[1])
-        found = solve(matrix, upper, ones, top=top, seconds=seconds, solver="ipm", run_crossover="off")
+    until = time.monotonic() + seconds
+    rows, columns = matrix.shape
+    best: Relaxed | None = None
+    for presolve in ("on", "off") if matrix.nnz <= INTERIOR else ():  # with it, prices may be those of another problem
+        model, left = (matrix, np.ones(rows), np.ones(columns)), until - time.monotonic()
+        found = solve(*model, top=top, seconds=left, solver="ipm", run_crossover="off", presolve=presolve)
         if found.x is not None and found.duals is not None:
-            return _certified(matrix, upper, top, found.x, np.abs(found.duals))
-    start = (np.zeros(matrix.shape[1]), np.full(matrix.shape[0], 0.5)) if near is None else near
-    return _steps(matrix, upper, top, seconds, *start)
+            seen = _certified(matrix, top, found.x, np.abs(found.duals))
+            best = seen if best is None or seen.bound < best.bound else best
+            if best.bound - best.value <= ENOUGH * best.bound or until < time.monotonic():
+                break
+    if best is not None:
+        return best
+    start = (np.zeros(columns), np.full(rows, 0.5)) if near is None else near
+    return _steps(matrix, top, until - time.monotonic(), *start)
 
 
-def upper_bound(matrix: sparse.csc_array, upper: Floats, top: Floats, prices: Floats) -> float:
-    """The bound that any prices >= 0 prove."""
-    left = np.maximum(0.0, 1.0 - matrix.T @ prices)
-    return (float(upper @ prices) + float(np.where(left > 0, top, 0.0) @ left)) * (1 + ULPS)
-
-
-def feasible(matrix: sparse.csc_array, upper: Floats, top: Floats, x: Floats) -> Floats:
+def feasible(matrix: sparse.csc_array, top: Floats, x: Floats) -> Floats:
     """Shrink every column by the worst of its rows."""
     x = np.clip(x, 0.0, top)
-    share = np.minimum(1.0, upper / np.maximum(matrix @ x, 1e-300))
+    share = np.minimum(1.0, 1.0 / np.maximum(matrix @ x, 1e-300))
     filled = np.flatnonzero(np.diff(matrix.indptr))
     if filled.size:
         x[filled] *= np.minimum.reduceat(share[matrix.indices], matrix.indptr[filled])
     return x
 
 
-def _certified(matrix: sparse.csc_array, upper: Floats, top: Floats, x: Floats, prices: Floats) -> Relaxed:
-    prices = np.maximum(prices, 0.0)
-    scale = matrix.T @ prices
-    bound = upper_bound(matrix, upper, top, prices)
-    if scale.size and scale.min() > 0.5:  # raising all prices together may cost less than the columns left over
-        raised = prices / min(1.0, float(scale.min()))
-        if (other := upper_bound(matrix, upper, top, raised)) < bound:
+def _certified(matrix: sparse.csc_array, top: Floats, x: Floats, prices: Floats) -> Relaxed:
+    prices = grained(prices)
+    left = left_over(matrix, prices)
+    bound = proven(prices, left, top)
+    if left.size and 0 < left.max() < 0.5:  # raising all prices together may cost less than the columns left over
+        raised = grained(prices / (1 - float(left.max())))
+        if (other := proven(raised, left_over(matrix, raised), top)) < bound:
             prices, bound = raised, other
-    return Relaxed(feasible(matrix, upper, top, x), prices, bound)
+    return Relaxed(feasible(matrix, top, x), prices, bound)
 
 
-def _steps(matrix: sparse.csc_array, upper: Floats, top: Floats, seconds: float, x: Floats, y: Floats) -> Relaxed:
+def _steps(matrix: sparse.csc_array, top: Floats, seconds: float, x: Floats, y: Floats) -> Relaxed:
     """Primal-dual steps, averaged and restarted; the best bound and the best x are kept."""
     until = time.monotonic() + seconds
     by_row, transposed = matrix.tocsr(), matrix.T.tocsr()
     rows, columns = matrix.shape
     tau = 1.0 / np.maximum(np.asarray(abs(matrix).sum(axis=0)).ravel(), 1e-12)
     sigma = 1.0 / np.maximum(np.asarray(abs(by_row).sum(axis=1)).ravel(), 1e-12)
-    best = _certified(matrix, upper, top, x, y)
+    best = _certified(matrix, top, x, y)
     value = best.value
     length = 2 * ROUND
     while time.monotonic() < until and best.bound - value > ENOUGH * best.bound:
         sum_x, sum_y = np.zeros(columns), np.zeros(rows)
         for done in range(1, length + 1):
             new = np.clip(x + tau * (1.0 - transposed @ y), 0.0, top)
-            y = np.maximum(0.0, y + sigma * (by_row @ (2 * new - x) - upper))
+            y = np.maximum(0.0, y + sigma * (by_row @ (2 * new - x) - 1.0))
             x = new
             sum_x += x
             sum_y += y
@@ -105,7 +102,7 @@ def _steps(matrix: sparse.csc_array, upper: Floats, top: Floats, seconds: float,
                 break
         average = sum_x / done, sum_y / done
         for one, two in ((x, y), average):
-            seen = _certified(matrix, upper, top, one, two)
+            seen = _certified(matrix, top, one, two)
             if seen.bound < best.bound:
                 best = Relaxed(best.x, seen.prices, seen.bound)
             if seen.value > value:

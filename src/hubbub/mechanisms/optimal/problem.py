@@ -34,6 +34,19 @@ TOLERANCE = 1e-9
 LONG = 1 << 18
 
 
+DIGITS = 12
+
+
+def rounded_up(value: Fraction) -> Fraction:
+    """The next number of 12 significant digits that is not below; what has no more digits stays as it is."""
+    if value <= 0:
+        return value
+    exponent = len(str(value.numerator)) - len(str(value.denominator)) - DIGITS  # one digit more where that is unsure
+    unit = Fraction(10) ** exponent
+    up = math.ceil(value / unit)
+    return up * unit if up < 10**DIGITS else math.ceil(value / unit / 10) * unit * 10
+
+
 @dataclass(frozen=True)
 class Limit:
     """B = min{ε, ln 1/(1−δ)}, kept as the two numbers it comes from."""
@@ -44,7 +57,8 @@ class Limit:
     @property
     def bound(self) -> float:
         """B, for the search."""
-        return min(float(self.epsilon), -math.log1p(-float(self.delta)))
+        odds = self.delta / (1 - self.delta)  # 1/(1−δ) = 1 + odds: no digit is lost, however small or large δ is
+        return min(float(self.epsilon), math.log1p(odds) if odds < 1 else math.log(1 / (1 - self.delta)))
 
     def allows(self, whole: int, rest: int) -> bool:
         """Whether whole/rest <= e^B, exactly; a tie is allowed."""
@@ -97,10 +111,10 @@ class Problem:
 
     @cached_property
     def matrix(self) -> sparse.csc_array:
-        """ln t_jk, users by pairs."""
-        shares = self.counts / self.totals[self.pairs]
+        """ln t_jk = ln(1 + c_jk/(c_j − c_jk)), users by pairs."""
+        odds = self.counts / (self.totals[self.pairs] - self.counts)
         starts = np.searchsorted(self.pairs, np.arange(self.shape[1] + 1))
-        return sparse.csc_array((-np.log1p(-shares), self.users, starts), shape=self.shape)
+        return sparse.csc_array((np.log1p(odds), self.users, starts), shape=self.shape)
 
     @cached_property
     def hardest(self) -> Floats:
@@ -113,8 +127,13 @@ class Problem:
         return _by_pair(self, self.counts / self.totals[self.pairs])
 
     def usable(self, limit: Limit) -> Integers:
-        """Pairs of which at least one row may come out."""
-        return np.flatnonzero(self.hardest <= limit.bound + TOLERANCE)
+        """Pairs of which at least one row may come out; close ones are decided in integers."""
+        free = self.hardest <= limit.bound + TOLERANCE
+        close = np.flatnonzero(np.abs(self.hardest - limit.bound) <= TOLERANCE)
+        most = _by_pair(self, self.counts.astype(np.float64))[close].astype(np.int64)
+        for j, c, total in zip(close.tolist(), most.tolist(), self.totals[close].tolist(), strict=True):
+            free[j] = limit.allows(total, total - c)
+        return np.flatnonzero(free)
 
     def broken(self, x: Integers, limit: Limit, *, every: bool = False) -> Integers:
         """Users whose constraint x breaks. `every` decides all of them in integers, not the close ones alone.

@@ -68,9 +68,10 @@ def give_back(problem: Problem, x: Integers, limit: Limit) -> Integers:
     x = x.copy()
     by_user = problem.matrix.tocsr()
     while (broken := problem.broken(x, limit)).size:
+        before = x.copy()
         for k in broken.tolist():
             held = by_user.indices[by_user.indptr[k] : by_user.indptr[k + 1]]
-            shown = held[x[held] > 0]
-            if shown.size:  # another user of this pass may have given her last row back
+            if (x[held] == before[held]).all():  # else another user's row may have been enough: the next pass knows
+                shown = held[x[held] > 0]
                 x[shown[np.argmax(problem.hardest[shown])]] -= 1
     return x

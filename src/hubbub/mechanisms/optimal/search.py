@@ -8,17 +8,17 @@ starts from somewhere else. Regions grow while they are solved to their end quic
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Callable
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from hubbub.mechanisms.optimal.highs import solve
 from hubbub.mechanisms.optimal.problem import TOLERANCE, Integers
-from hubbub.mechanisms.optimal.rounding import SEED, fits
+from hubbub.mechanisms.optimal.rounding import SEED, fits, owners
 
 QUICK, SLOW = 0.15, 2.0
 """Seconds of solving below which a region may grow, and seconds after which it is given up."""
@@ -31,11 +31,22 @@ UNEVEN, ENOUGH, WORSE = 0.2, 0.3, 3
 may be worse than the best."""
 
 
-class Best:
-    """The best solution that any search has found; searches in two threads may share it."""
+def parts(matrix: sparse.csc_array) -> Integers:
+    """Which part every pair is in: a user connects her pairs, and nothing else does."""
+    users, pairs = matrix.shape
+    edges = matrix.indices, users + owners(matrix)
+    graph = sparse.coo_array((np.ones(matrix.nnz, np.int8), edges), (users + pairs, users + pairs))
+    found: Integers = np.unique(connected_components(graph, directed=False)[1][users:], return_inverse=True)[1]
+    return found.astype(np.int64)
 
-    def __init__(self, x: Integers) -> None:
-        self.x = x.copy()
+
+class Best:
+    """The best solution of every part that any search has found; searches in two threads may share it."""
+
+    def __init__(
+        self, x: Integers, part: Integers | None = None, allowed: Callable[[Integers], bool] = lambda _: True
+    ) -> None:
+        self.x, self.part, self._allowed = x.copy(), np.zeros(x.size, np.int64) if part is None else part, allowed
         self._lock = threading.Lock()
 
     @property
@@ -43,11 +54,16 @@ class Best:
         """Σ x."""
         return int(self.x.sum())
 
-    def offer(self, x: Integers) -> None:
-        """Keep a copy if it is better."""
+    def offer(self, x: Integers) -> bool:
+        """Keep the parts in which it is better; False if integers do not allow them."""
         with self._lock:
-            if int(x.sum()) > self.objective:
-                self.x = x.copy()
+            better = np.bincount(self.part, x) > np.bincount(self.part, self.x)
+            if better.any():
+                other = np.where(better[self.part], x, self.x)
+                if not self._allowed(other):
+                    return False
+                self.x = other
+            return True
 
 
 class Search:
@@ -69,27 +85,16 @@ class Search:
         """Σ x of the best."""
         return self.best.objective
 
-    def run(
-        self,
-        until: float,
-        done: Callable[[int], bool],
-        say: Callable[[int], None],
-        proven: Callable[[float], None] = lambda _: None,
-    ) -> Integers:
-        """Improve until the clock says `until`, or `done` is content with the objective.
-
-        A region that is the whole problem, solved to its end, is an upper bound, too: `proven` is told, and that is it.
-        """
-        while self.matrix.shape[1] and time.monotonic() < until and not done(self.objective):
-            bound = self.step(until)
-            proven(bound)
+    def run(self, until: float, done: Callable[[int], bool], say: Callable[[int], None]) -> Integers:
+        """Improve until the clock says `until`, `done` is content, or a region was the whole problem and solved."""
+        ended = False
+        while self.matrix.shape[1] and time.monotonic() < until and not ended and not done(self.objective):
+            ended = self.step(until)
             say(self.objective)
-            if math.isfinite(bound):
-                break
         return self.best.x
 
-    def step(self, until: float) -> float:
-        """One region; an upper bound of the whole problem if it was all of it, else infinity."""
+    def step(self, until: float) -> bool:
+        """One region; whether it was the whole problem, solved to its end as the solver says (a proof is not its)."""
         if self.x.sum() < self.objective - WORSE:
             self.x, self.load = self.best.x.copy(), self.matrix @ self.best.x  # the other search is ahead
         out = self._region(int(self.size))
@@ -120,10 +125,12 @@ class Search:
             if better and load.max(initial=0.0) <= self.bound + TOLERANCE:
                 self.x, self.load = stays, load
                 self.x[free] += after
-                self.best.offer(self.x)
+                if not self.best.offer(self.x):  # a tie for floats, and too much for integers: keep away from it
+                    self.bound -= 2 * TOLERANCE
+                    self.x, self.load = self.best.x.copy(), self.matrix @ self.best.x
         quick = found.status == "Optimal" and time.thread_time() - started < QUICK
         self.size = max(8.0, self.size * (1.05 if quick else 0.92))
-        return found.bound if whole and found.status == "Optimal" else math.inf
+        return bool(whole) and found.status == "Optimal"
 
     def _of(self, users: Integers) -> Integers:
         return np.unique(self.by_user[users].indices)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hubbub.mechanisms.optimal.exact import shares
 from hubbub.mechanisms.optimal.linear import Relaxed, relax
 from hubbub.mechanisms.optimal.pack import Say, Solved, pack
 from hubbub.mechanisms.optimal.problem import Limit, Problem
@@ -19,7 +20,7 @@ def optimum(problem: Problem, seconds: float) -> Relaxed:
     rows = np.ones(problem.shape[0])
     if not problem.shape[1]:
         return Relaxed(np.zeros(0), np.zeros(problem.shape[0]), 0.0)
-    found = relax(problem.matrix, rows, 1.0 / problem.hardest * (1 + 1e-9), seconds)
+    found = relax(shares(problem.matrix, 1.0), 1.0 / problem.hardest * (1 + 1e-9), seconds)
     return found if found.bound <= problem.shape[0] else Relaxed(found.x, rows, float(problem.shape[0]))
 
 

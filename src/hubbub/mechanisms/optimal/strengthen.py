@@ -4,7 +4,7 @@ whole numbers   Σ f(a_j/B) x_j <= 1 for each user, f a dual feasible function (
                 2001): at k = 1, pairs that need more than half of B cannot come out together
 cliques         pairs no two of which can come out together, each two because of another user: Σ x_j <= 1
 
-What else one user's constraint gives is in `facets`.
+What else one user's constraint gives is in `facets`. Every comparison is of multiples of 2^-26 (`exact`), so exact.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from hubbub.mechanisms.optimal.problem import TOLERANCE, Floats, Integers
+from hubbub.mechanisms.optimal.exact import down
+from hubbub.mechanisms.optimal.problem import Floats, Integers
 
 ORDERS = (1, 2, 3)
 MOST_PAIRS = 200
@@ -20,13 +21,12 @@ MOST_PAIRS = 200
 VIOLATED = 1.005
 
 
-def whole_rows(matrix: sparse.csc_array, bound: float) -> sparse.csc_array:
-    """Every user's row over B, and what dual feasible functions make of it; the right-hand side is 1."""
-    shares = (matrix / bound).tocsr()
-    rows = [shares]
-    for k in ORDERS:  # u_k(z) = z if (k+1) z is whole, else floor((k+1) z)/k; less than that is safe, too
-        row = shares.copy()
-        row.data = np.maximum(0.0, np.floor((k + 1) * row.data - 1e-7)) / k
+def whole_rows(shares: sparse.csc_array) -> sparse.csc_array:
+    """Every user's row (`exact.shares`), and what dual feasible functions make of it; the right-hand side is 1."""
+    rows = [shares.tocsr()]
+    for k in ORDERS:  # with m the largest whole number below (k+1) z: Σ m x < k + 1, so Σ m x <= k
+        row = rows[0].copy()
+        row.data = down(np.maximum(0.0, np.ceil((k + 1) * row.data) - 1) / k)
         row.eliminate_zeros()
         rows.append(row[np.flatnonzero(np.diff(row.indptr) > 1)])
     return sparse.vstack(rows).tocsc()
@@ -35,8 +35,8 @@ def whole_rows(matrix: sparse.csc_array, bound: float) -> sparse.csc_array:
 class Conflicts:
     """Which pairs cannot come out together, and the cliques of them that a fractional solution violates."""
 
-    def __init__(self, matrix: sparse.csc_array, bound: float, top: Integers) -> None:
-        one, two = _together(matrix.tocsr(), bound)
+    def __init__(self, shares: sparse.csc_array, top: Integers) -> None:
+        one, two = _together(shares.tocsr())
         graph = sparse.coo_array((np.ones(one.size, np.int8), (one, two)), (top.size, top.size))
         both = (graph + graph.T).tocsr()
         self._top = top
@@ -75,18 +75,18 @@ class Conflicts:
             return None
         where = np.repeat(np.arange(len(found)), [len(c) for c in found])
         pairs = np.concatenate([np.array(c) for c in found])
-        return sparse.csr_array((1 / self._top[pairs], (where, pairs)), (len(found), x.size))
+        return sparse.csr_array((down(1 / self._top[pairs]), (where, pairs)), (len(found), x.size))
 
 
-def _together(by_user: sparse.csr_array, bound: float) -> tuple[Integers, Integers]:
+def _together(by_user: sparse.csr_array) -> tuple[Integers, Integers]:
     """Two pairs of one user that need more than B together; sorted by need, those a pair cannot join come first."""
     counts = np.diff(by_user.indptr)
     user = np.repeat(np.arange(counts.size), counts)
     order = np.lexsort((-by_user.data, user))
     need, pair = by_user.data[order], by_user.indices[order].astype(np.int64)
     place = np.arange(need.size) - by_user.indptr[user]
-    key = user * 4.0 - need / bound  # needs are at most B, so users do not mix
-    before = np.searchsorted(key, user * 4.0 - (bound - need + TOLERANCE) / bound, side="left") - by_user.indptr[user]
+    key = user * 4.0 - need  # needs are at most 1, so users do not mix; exact for fewer users than 2^25
+    before = np.searchsorted(key, user * 4.0 - (1 - need), side="left") - by_user.indptr[user]
     partners = np.where(counts[user] <= MOST_PAIRS, np.minimum(place, before), 0)
     second = np.repeat(np.arange(need.size), partners)
     starts = np.cumsum(partners) - partners

@@ -1,7 +1,8 @@
 """The proven upper bound, beside the search: relaxation, then rows for whole numbers, then branch and bound.
 
-Runs in a thread of its own (the solver lets go of Python) and only ever lowers `value`. Where branch and bound would
-not come to its end, the rest of the time goes to a second search.
+Runs in a thread of its own (the solver lets go of Python) and only ever lowers `value`, each time by prices that prove
+it (`exact`): what the solver says of a bound is never used. Pairs that no user connects are parts with bounds of their
+own, each a whole number. Where branch and bound would not end, the rest of the time goes to a second search.
 """
 
 from __future__ import annotations
@@ -9,15 +10,17 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections.abc import Callable
 from typing import Self
 
 import numpy as np
 from scipy import sparse
 
+from hubbub.mechanisms.optimal.branch import Packing, Tree
+from hubbub.mechanisms.optimal.exact import by_part, grained, left_over, shares
 from hubbub.mechanisms.optimal.facets import Facets
-from hubbub.mechanisms.optimal.highs import solve
 from hubbub.mechanisms.optimal.linear import Relaxed, relax
-from hubbub.mechanisms.optimal.problem import TOLERANCE, Floats, Integers
+from hubbub.mechanisms.optimal.problem import Floats, Integers
 from hubbub.mechanisms.optimal.rounding import SEED
 from hubbub.mechanisms.optimal.search import Best, Search
 from hubbub.mechanisms.optimal.strengthen import Conflicts, whole_rows
@@ -31,16 +34,29 @@ TIGHT = 0.97
 BRANCHED = 10_000
 CUT = 1_000_000
 """Entries up to which branch and bound, and rows for whole numbers, are tried."""
+Allowed = Callable[[Integers], bool]
 
 
 class Upper:
     """The largest Σ x that is not excluded yet."""
 
     def __init__(
-        self, matrix: sparse.csc_array, bound: float, top: Integers, first: Relaxed, until: float, best: Best
+        self,
+        matrix: sparse.csc_array,
+        bound: float,
+        top: Integers,
+        first: Relaxed,
+        until: float,
+        best: Best,
+        allowed: Allowed,
     ) -> None:
         self.matrix, self.bound, self.top, self.until = matrix, bound, top, until
-        self.value, self.first, self.best = whole(first.bound), first, best
+        self.best, self.allowed = best, allowed
+        self.rows, self.first = shares(matrix, bound), first
+        self.part, self.parts = best.part, int(best.part.max(initial=-1)) + 1
+        self.of = np.full(self.parts, np.iinfo(np.int64).max)
+        self.value = whole(first.bound)
+        self.lower(self.rows, first.prices)
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -53,37 +69,59 @@ class Upper:
         if self._failure is not None:
             raise self._failure
 
+    def stop(self) -> None:
+        """What is proven is enough."""
+        self.until = 0.0
+
+    @property
+    def busy(self) -> bool:
+        """Whether it may still be lowered."""
+        return self._thread.is_alive()
+
     def reached(self, objective: int) -> bool:
         """Whether nothing better is left."""
         return objective >= self.value
 
-    def lower(self, bound: float) -> None:
-        """A new bound; the old one if it is better."""
-        if math.isfinite(bound):
-            self.value = min(self.value, whole(bound))
+    def lower(self, rows: sparse.csc_array, prices: Floats) -> None:
+        """The bounds that these prices prove, of every part; the old ones where they are better."""
+        self._note(np.floor(self._bounds(rows, prices)[0]).astype(np.int64))
+
+    def _note(self, of: Integers) -> None:
+        self.of = np.minimum(self.of, of)
+        self.value = min(self.value, int(self.of.sum()))
+
+    def _bounds(self, rows: sparse.csc_array, prices: Floats) -> tuple[Floats, Floats]:
+        """Of every part; and what is left over of every column."""
+        prices, by_row = grained(prices), rows.tocsr()
+        left = left_over(rows, prices)
+        filled = np.flatnonzero(np.diff(by_row.indptr))
+        row_part = self.part[by_row.indices[by_row.indptr[filled]]]
+        most = np.nextafter(np.maximum(0.0, left) * self.top, math.inf)
+        return by_part(row_part, prices[filled], self.parts) + by_part(self.part, most, self.parts), left
 
     def _run(self) -> None:
         try:
-            self._tighten()
-            if self.matrix.nnz > BRANCHED:
+            if self._tighten() and not self.reached(self.best.objective):
                 search = Search(self.matrix, self.bound, self.best, self.top, SEED + 1)
-                search.run(self.until, self.reached, lambda _: None, self.lower)
+                search.run(self.until, lambda n: self.reached(n) or self._left() <= 0, lambda _: None)
         except BaseException as error:  # shown by whoever joins
             self._failure = error
 
-    def _tighten(self) -> None:
+    def _tighten(self) -> bool:
+        """Rows, then branches; whether parts are left that are too large for branches."""
         if not self.matrix.shape[1] or self.matrix.nnz > CUT:
-            return
-        always, top = whole_rows(self.matrix, self.bound), self.top.astype(np.float64)
-        problem = self.matrix, self.bound, self.top
-        conflicts, facets = Conflicts(*problem), Facets(*problem, self.until)
+            return True
+        always, top = whole_rows(self.rows), self.top.astype(np.float64)
+        conflicts, facets = Conflicts(self.rows, self.top), Facets(self.rows, self.top, self._left)
         rows, cuts = always, sparse.csr_array((0, self.top.size))
-        more = np.zeros(always.shape[0] - self.matrix.shape[0])
-        near = self.first.x, np.concatenate([self.first.prices * self.bound, more])
+        more = np.zeros(always.shape[0] - self.rows.shape[0])
+        near = self.first.x, np.concatenate([self.first.prices, more])
         before = math.inf
-        while self._left() > 0:
-            found = relax(rows, np.ones(rows.shape[0]), top, self._left(), near)
-            self.lower(found.bound)
+        prices = near[1]
+        while self._left() > 0 and not self.reached(self.best.objective):
+            found = relax(rows, top, self._left(), near)
+            prices = found.prices
+            self.lower(rows, prices)
             gain, before = 1 - found.bound / before, found.bound
             if gain < WORTH or self._left() <= 0:
                 break
@@ -91,29 +129,52 @@ class Upper:
             new = [made for maker in makers if (made := maker.violated(found.x)) is not None]
             if not new:
                 break
-            filled, known, prices = np.asarray(cuts @ found.x), *np.split(found.prices, [always.shape[0]])
-            tight = np.flatnonzero((filled > TIGHT) | (prices > 1 - TIGHT))
+            filled, known, dear = np.asarray(cuts @ found.x), *np.split(prices, [always.shape[0]])
+            tight = np.flatnonzero((filled > TIGHT) | (dear > 1 - TIGHT))
             cuts = sparse.vstack([cuts[tight], *new], format="csr")
             rows = sparse.vstack([always, cuts], format="csc")
-            more = np.zeros(cuts.shape[0] - tight.size)
-            near = found.x, np.concatenate([known, prices[tight], more])
-        if self.matrix.nnz <= BRANCHED and self._left() > 0:
-            self._branch(rows, top)
+            prices = np.concatenate([known, dear[tight], np.zeros(cuts.shape[0] - tight.size)])
+            near = found.x, prices
+        return self._branch(rows, prices)
 
-    def _branch(self, rows: sparse.csc_array, top: Floats) -> None:
-        """Branch and bound; its own heuristics are off, the search beside it is better."""
-        loose = np.full(rows.shape[0], 1 + TOLERANCE)
-        self.lower(
-            solve(
-                *(rows, loose, np.ones(rows.shape[1])),
-                top=top,
-                integer=True,
-                start=self.best.x.astype(np.float64),
-                seconds=self._left(),
-                mip_heuristic_effort=0.0,
-                mip_rel_gap=0.0,
-            ).bound
-        )
+    def _branch(self, rows: sparse.csc_array, prices: Floats) -> bool:
+        """Branch and bound, part by part, smallest first; whether there were parts too large for it."""
+        bounds, left = self._bounds(rows, prices)
+        sizes = np.bincount(self.part, np.diff(self.rows.indptr), self.parts)
+        columns = np.argsort(self.part, kind="stable")
+        starts = np.searchsorted(self.part[columns], np.arange(self.parts + 1))
+        large = False
+        for p in np.argsort(sizes, kind="stable").tolist():
+            held = columns[starts[p] : starts[p + 1]]
+            if self.of[p] <= self.best.x[held].sum():
+                continue
+            if sizes[p] > BRANCHED:
+                large = True
+                continue
+            if self._left() <= 0:
+                break
+            better = bounds[p] + left[held] >= self.best.x[held].sum() + 1  # no other column is in a better solution
+            self._settle(p, held[better], rows, min(float(bounds[p]), float(self.of[p])))
+        return large
+
+    def _settle(self, p: int, held: Integers, rows: sparse.csc_array, bound: float) -> None:
+        mine = np.flatnonzero(self.part == p)
+
+        def best() -> float:
+            return float(self.best.x[mine].sum())
+
+        def full(x: Integers) -> Integers:
+            everything = np.zeros(self.top.size, np.int64)
+            everything[held] = x
+            return everything
+
+        mixed = rows[:, held].tocsr()
+        inside = mixed[np.flatnonzero(np.diff(mixed.indptr))].tocsc()
+        packing = Packing(inside, self.top[held], np.ones(held.size), lambda x: self.allowed(full(x)))
+        found = Tree(packing, 1.0).run(self._left, best, lambda x: self.best.offer(full(x)), bound)
+        of = self.of.copy()
+        of[p] = min(of[p], math.floor(found))
+        self._note(of)
 
     def _left(self) -> float:
         return max(0.0, self.until - time.monotonic())
@@ -121,4 +182,4 @@ class Upper:
 
 def whole(bound: float) -> int:
     """Rows are whole numbers: a bound of 1.5 is a bound of 1."""
-    return math.floor(bound + 1e-6)
+    return math.floor(bound)
