@@ -5,7 +5,7 @@ constraint a user, and then draws a user for every row.
 
     problem     the constraints, from the engine's counts          size, diverse, frequent   the three goals
     linear, upper, branch       relaxation and proven bound        rounding, search          whole numbers of rows
-    strengthen, facets          rows that only fractions violate   exact                     bounds nobody has to trust
+    cuts, strengthen, facets    rows that only fractions violate   exact                     bounds nobody has to trust
     spe         the paper's heuristic                              frontier                  the paper's future work
     sample      users for the rows                                 certificate               what a solution is worth
     histograms, strict          the variant that is private end to end

@@ -20,6 +20,7 @@ from scipy import sparse
 from hubbub.mechanisms.optimal.exact import PRICE, grained, left_over, proven
 from hubbub.mechanisms.optimal.highs import Warm
 from hubbub.mechanisms.optimal.problem import Floats, Integers
+from hubbub.mechanisms.optimal.rounding import owners
 
 WHOLE = 1e-6
 PENALTY = 16.0
@@ -57,6 +58,10 @@ class Tree:
             )
         self._relaxed = Warm(rows, upper, worth, lower)
         self._counter = itertools.count()
+        self._ones = problem.rows.copy()
+        self._ones.data = np.ones(problem.rows.nnz)
+        column, held = owners(problem.rows), problem.rows.data > 0
+        self._entries = problem.rows.indices[held], column[held], problem.rows.data[held]
 
     def run(
         self, left: Callable[[], float], best: Callable[[], float], offer: Callable[[Integers], object], bound: float
@@ -91,6 +96,7 @@ class Tree:
         load = problem.rows @ low
         if load.max(initial=0.0) > 1 or (problem.size is not None and not low.sum() <= problem.size <= top.sum()):
             return None
+        top = np.minimum(top, low + self._room(1 - load))
         x, duals = self._relaxed.at(low, top, seconds)
         size = 0 if problem.size is None else problem.size
         free = 0.0
@@ -113,12 +119,24 @@ class Tree:
                 return None
         return None if one else (value, np.clip(x, low, top), low, top)
 
+    def _room(self, slack: Floats) -> Floats:
+        """How many more of each column its rows have room for, or more than that."""
+        row, column, share = self._entries
+        most = np.full(self.problem.top.size, math.inf)
+        np.minimum.at(most, column, slack[row] / share)
+        return np.floor(most * (1 + 1e-12) + 1e-12)
+
     def _split(self, x: Floats, low: Floats, top: Floats) -> list[tuple[Floats, Floats]]:
         """Two nodes that leave no whole number between low and top out: x_j <= at, and x_j > at."""
         part = np.maximum(0.0, x - np.floor(x + WHOLE))
         if part.max() > WHOLE:
-            j = int(np.argmax((1 + np.diff(self.problem.rows.indptr)) * np.minimum(part, 1 - part)))
-            at = math.floor(x[j])
+            far = np.minimum(part, 1 - part)
+            far[(far < WHOLE) & (low == 0) & (top > 1) & (x > WHOLE)] = (
+                0.5  # none at all, or some: others then have no room
+            )
+            beside = self._ones.T @ (self._ones @ np.where(part > WHOLE, x, 0.0))
+            j = int(np.argmax((1 + np.diff(self.problem.rows.indptr) + beside) * far))
+            at = math.floor(x[j]) if part[j] > WHOLE else 0
         else:  # whole already, and yet not allowed or not good enough: the next best place
             j = int(np.argmax(2 * (x > low + WHOLE) + (top > low)))
             at = round(x[j]) - (x[j] > low[j] + WHOLE)

@@ -2,8 +2,8 @@
 
 Every row reads Σ r_j x_j <= 1, and every r_j is a multiple of 2^-26, rounded down: all x that satisfy the true row
 satisfy this one. Prices are rounded to multiples of 2^-24. Products are then multiples of 2^-50, and double precision
-adds these up exactly below 8; a sum that is larger stays above 8, because rounding never reverses an order. So
-s_j = Σ_r y_r r_j, cut off at 4, is exact, and for all whole or fractional x between low and top
+adds these up exactly below 8; a sum that is larger stays above 8, because rounding never reverses an order, and is then
+taken for a little less. So s_j = Σ_r y_r r_j is exact or too small, and for all x between low and top, whole or not,
 
     Σ w_j x_j <= Σ y + Σ_j max{ (w_j − s_j) x_j : low_j <= x_j <= top_j },
 
@@ -20,7 +20,7 @@ from scipy import sparse
 from hubbub.mechanisms.optimal.problem import Floats, Integers
 
 GRAIN, PRICE = 2.0**-26, 2.0**-24
-ENOUGH = 4.0
+EXACT = 4.0
 SURE = 1e-11
 """More than logarithms and quotients in double precision are off by, relatively: 1e-15 or so."""
 SUMS = 2.0**-30
@@ -47,8 +47,9 @@ def grained(prices: Floats) -> Floats:
 
 
 def left_over(rows: sparse.csc_array, prices: Floats, worth: Floats | float = 1.0) -> Floats:
-    """w_j − s_j of every column, exactly (above w_j − 4, where it matters to nobody); w a multiple of the grain."""
-    left: Floats = worth - np.minimum(rows.T @ prices, ENOUGH)
+    """w_j − s_j of every column: exact where s_j is below 4, else rounded up; |w| at most 4, multiples of 2^-50."""
+    sums = rows.T @ prices
+    left: Floats = np.where(sums < EXACT, worth - sums, np.nextafter(worth - sums * (1 - SUMS), math.inf))
     return left
 
 

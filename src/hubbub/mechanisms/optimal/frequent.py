@@ -21,8 +21,10 @@ from scipy import sparse
 from hubbub.errors import ParameterError
 from hubbub.mechanisms.optimal.branch import STEEPEST, Packing, Tree
 from hubbub.mechanisms.optimal.certificate import certify
+from hubbub.mechanisms.optimal.cuts import tighten
 from hubbub.mechanisms.optimal.exact import GRAIN, PRICE, grained, left_over, proven, shares
 from hubbub.mechanisms.optimal.highs import solve
+from hubbub.mechanisms.optimal.linear import ENOUGH, Relaxed
 from hubbub.mechanisms.optimal.pack import Say, Solved, pack, tops
 from hubbub.mechanisms.optimal.problem import Floats, Integers, Limit, Problem
 from hubbub.mechanisms.optimal.rounding import fill, give_back
@@ -97,6 +99,7 @@ class _Model:
         if not self.columns.pair.size:
             given = f"B = {limit.bound:.4g}"
             raise ParameterError("No pair can come out at this (ε, δ).", given=given, next="raise ε and δ")
+        self.pairs, self.pair = np.unique(self.columns.pair, return_inverse=True)
         self.rows = shares(problem.matrix[:, self.columns.pair], limit.bound)
         self.targets = sum(
             (Fraction(size * int(c), problem.size) for c in problem.totals[frequent(problem, support)]), Fraction(0)
@@ -104,11 +107,12 @@ class _Model:
 
     def solve(self) -> Solved:
         """x, and what it is worth; not certified if not all rows could be placed."""
-        found, bound = self._relaxed()
-        self.best = self._whole(found)
+        found, columns = self._relaxed(self.rows)
+        bound = found.bound
+        self.best = self._whole(columns)
         if self.best.sum() == self.size and self.rows.nnz <= BRANCHED:
             self._search()
-            bound = self._branch(bound)
+            bound = self._branch(found)
         x = self._spread(self.best)
         short = self.size - int(x.sum())
         far = distance(self.problem, x, self.size, self.support)
@@ -125,29 +129,34 @@ class _Model:
             ),
         )
 
-    def _relaxed(self) -> tuple[Floats, float]:
-        """The relaxation's x, and the bound that its prices prove."""
-        height, width = self.rows.shape
-        model = _with_size(self.rows)
-        upper, lower = np.append(np.ones(height), self.size), np.append(np.full(height, -math.inf), self.size)
+    def _relaxed(self, rows: sparse.csc_array) -> tuple[Relaxed, Floats]:
+        """Of rows over the columns: x by pairs, prices, and the bound that these prove; and x by columns."""
+        height, width = rows.shape
         top = self.columns.top.astype(np.float64)
-        found = solve(
-            *(model, upper, self.columns.worth),
-            top=top,
-            lower=lower,
-            seconds=self.seconds / 3,
-            solver="ipm",
-            run_crossover="off",
-        )
-        duals = np.zeros(height + 1) if found.duals is None else found.duals
-        bounds = [float(np.maximum(self.columns.worth, 0) @ top) * (1 + 1e-12)]
-        for sign in (1.0, -1.0):
-            free = float(np.clip(np.rint(sign * duals[-1] / PRICE) * PRICE, -STEEPEST, STEEPEST))
-            prices = grained(sign * duals[:-1])
-            bounds.append(
-                proven(prices, left_over(self.rows, prices, self.columns.worth - free), top, 0.0, free * self.size)
+        best: tuple[Relaxed, Floats] | None = None
+        for presolve in ("on", "off"):  # with it, prices may be those of another problem
+            found = solve(
+                *(_with_size(rows), np.append(np.ones(height), self.size), self.columns.worth),
+                top=top,
+                lower=np.append(np.full(height, -math.inf), self.size),
+                seconds=min(self._left(), self.seconds / 3),
+                solver="ipm",
+                run_crossover="off",
+                presolve=presolve,
             )
-        return np.zeros(width) if found.x is None else found.x, min(bounds)
+            x = np.zeros(width) if found.x is None else found.x
+            duals = np.zeros(height + 1) if found.duals is None else found.duals
+            for sign in (1.0, -1.0):
+                free = float(np.clip(np.rint(sign * duals[-1] / PRICE) * PRICE, -STEEPEST, STEEPEST))
+                prices = grained(sign * duals[:-1])
+                left = left_over(rows, prices, self.columns.worth - free)
+                bound = proven(prices, left, top, 0.0, free * self.size)
+                if best is None or bound < best[0].bound:
+                    best = Relaxed(np.bincount(self.pair, x).astype(np.float64), prices, bound), x
+            if best is not None and best[0].bound - self.columns.worth @ best[1] <= ENOUGH * self.size:
+                break
+        assert best is not None
+        return best
 
     def _whole(self, found: Floats) -> Integers:
         """The relaxation rounded; if that has too few rows, the largest output cut down."""
@@ -177,11 +186,20 @@ class _Model:
         if found.x is not None:
             self._offer(self._within(np.rint(found.x).astype(np.int64)))
 
-    def _branch(self, bound: float) -> float:
-        """Branch and bound in the rest of the time: the bound it proves."""
-        packing = Packing(self.rows, self.columns.top, self.columns.worth, self._allowed, self.size)
+    def _branch(self, first: Relaxed) -> float:
+        """Rows for whole numbers, then branch and bound, in the rest of the time: the bound they prove."""
+        bounds = [first.bound]
+
+        def relaxed(rows: sparse.csc_array, _: object) -> Relaxed:
+            bounds.append((found := self._relaxed(rows[:, self.pair])[0]).bound)
+            return found
+
+        top = np.bincount(self.pair, self.columns.top).astype(np.int64)
+        by_pair = shares(self.problem.matrix[:, self.pairs], self.limit.bound)
+        rows, _ = tighten(by_pair, top, first, relaxed, lambda: self._left() / 2)
+        packing = Packing(rows[:, self.pair], self.columns.top, self.columns.worth, self._allowed, self.size)
         tree = Tree(packing, 2 * FINE * self.size)
-        return tree.run(self._left, lambda: float(self.columns.worth @ self.best), self._offer, bound)
+        return tree.run(self._left, lambda: float(self.columns.worth @ self.best), self._offer, min(bounds))
 
     def _offer(self, x: Integers) -> None:
         if x.sum() == self.size and self.columns.worth @ x > self.columns.worth @ self.best:

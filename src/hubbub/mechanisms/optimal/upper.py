@@ -17,20 +17,13 @@ import numpy as np
 from scipy import sparse
 
 from hubbub.mechanisms.optimal.branch import Packing, Tree
+from hubbub.mechanisms.optimal.cuts import tighten
 from hubbub.mechanisms.optimal.exact import by_part, grained, left_over, shares
-from hubbub.mechanisms.optimal.facets import Facets
 from hubbub.mechanisms.optimal.linear import Relaxed, relax
 from hubbub.mechanisms.optimal.problem import Floats, Integers
 from hubbub.mechanisms.optimal.rounding import SEED
 from hubbub.mechanisms.optimal.search import Best, Search
-from hubbub.mechanisms.optimal.strengthen import Conflicts, whole_rows
 
-WORTH = 2e-4
-"""A round of new rows that lowers the bound by less than this, relatively, is the last."""
-CHEAP = 0.01
-"""While a round gains more than this, cliques are enough; facets cost a small problem a user."""
-TIGHT = 0.97
-"""New rows that the relaxation fills less than this, at no price, are dropped again."""
 BRANCHED = 10_000
 CUT = 1_000_000
 """Entries up to which branch and bound, and rows for whole numbers, are tried."""
@@ -111,31 +104,18 @@ class Upper:
         """Rows, then branches; whether parts are left that are too large for branches."""
         if not self.matrix.shape[1] or self.matrix.nnz > CUT:
             return True
-        always, top = whole_rows(self.rows), self.top.astype(np.float64)
-        conflicts, facets = Conflicts(self.rows, self.top), Facets(self.rows, self.top, self._left)
-        rows, cuts = always, sparse.csr_array((0, self.top.size))
-        more = np.zeros(always.shape[0] - self.rows.shape[0])
-        near = self.first.x, np.concatenate([self.first.prices, more])
-        before = math.inf
-        prices = near[1]
-        while self._left() > 0 and not self.reached(self.best.objective):
+        top = self.top.astype(np.float64)
+
+        def relaxed(rows: sparse.csc_array, near: tuple[Floats, Floats]) -> Relaxed:
             found = relax(rows, top, self._left(), near)
-            prices = found.prices
-            self.lower(rows, prices)
-            gain, before = 1 - found.bound / before, found.bound
-            if gain < WORTH or self._left() <= 0:
-                break
-            makers = (conflicts,) if gain > CHEAP else (conflicts, facets)
-            new = [made for maker in makers if (made := maker.violated(found.x)) is not None]
-            if not new:
-                break
-            filled, known, dear = np.asarray(cuts @ found.x), *np.split(prices, [always.shape[0]])
-            tight = np.flatnonzero((filled > TIGHT) | (dear > 1 - TIGHT))
-            cuts = sparse.vstack([cuts[tight], *new], format="csr")
-            rows = sparse.vstack([always, cuts], format="csc")
-            prices = np.concatenate([known, dear[tight], np.zeros(cuts.shape[0] - tight.size)])
-            near = found.x, prices
-        return self._branch(rows, prices)
+            self.lower(rows, found.prices)
+            return found
+
+        def left() -> float:
+            return 0.0 if self.reached(self.best.objective) else self._left()
+
+        rows, found = tighten(self.rows, self.top, self.first, relaxed, left)
+        return self._branch(rows, found.prices)
 
     def _branch(self, rows: sparse.csc_array, prices: Floats) -> bool:
         """Branch and bound, part by part, smallest first; whether there were parts too large for it."""
