@@ -121,6 +121,19 @@ def test_a_wrong_constant_is_seen_and_taken_out_again(planted: tuple[str, object
         assert _verdict(fault.name, "shared", fault.detector())["verdict"] == "caught"
 
 
+def test_code_that_cannot_be_looked_at_is_not_taken_for_sound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mechanism that refuses its own constants, or breaks, refutes itself; the others are looked at all the same."""
+    from hubbub.audit import audit
+    from hubbub.errors import OurBug
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OurBug("the calibrated constants do not meet δ")
+
+    monkeypatch.setattr("hubbub.mechanisms.sips.PooledBaseline.calibrated", refuse)
+    rows = audit("sips", quick=True)
+    assert [r.refuted for r in rows] == [True] and "do not meet δ" in rows[0].check
+
+
 def test_there_are_many_kinds_of_wrong_constants() -> None:
     assert len({name for name, _, _ in CERTIFICATE_MUTANTS}) == len(CERTIFICATE_MUTANTS) >= 30
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from hubbub.audit import engine, independence, parts, sizes, static, sums, taint, two_stages
-from hubbub.audit.protocols import Row
+from hubbub.audit.protocols import SHARED, Row, to_the_end
 from hubbub.audit.whole import FULL, QUICK, whole_runs
 
 DETECTORS: tuple[Callable[[], Iterable[Row]], ...] = (
@@ -29,6 +29,5 @@ DETECTORS: tuple[Callable[[], Iterable[Row]], ...] = (
 
 def tests(quick: bool) -> Iterator[Row]:
     """Every check of shared code; a quick audit runs the command less often."""
-    for detector in DETECTORS:
-        yield from detector()
-    yield from whole_runs(QUICK if quick else FULL)()
+    for detector in (*DETECTORS, whole_runs(QUICK if quick else FULL)):
+        yield from to_the_end(SHARED, "both", detector())

@@ -19,7 +19,7 @@ from hubbub.audit.mutants import MUTANTS
 from hubbub.audit.mutants_shared import SHARED_MUTANTS
 from hubbub.audit.neighbours import threshold_pairs
 from hubbub.audit.probabilistic import probabilistic
-from hubbub.audit.protocols import SHARED, Row, Subject, Tester, is_pooled, kind_of
+from hubbub.audit.protocols import SHARED, Row, Subject, Tester, is_pooled, kind_of, to_the_end
 from hubbub.audit.realistic import REALISTIC
 from hubbub.audit.search import FULL, QUICK, bad_neighbours
 from hubbub.audit.statistical import sampled, sampled_pools, seeds
@@ -185,17 +185,23 @@ def audit(
     rows: list[Row] = []
     if mechanism in (None, SHARED):
         say("shared code")
-        rows += shared.tests(quick)
+        rows += to_the_end(SHARED, "both", shared.tests(quick))
     for name in _names(mechanism):
-        if not (subjects := subjects_of(name)):
-            rows.append(generic.cannot_be_made(mechanisms()[name]))
-        for made in REALISTIC.get(name, list)():
-            say(f"{name} {made.variant}, certificates and draws as people use it: {describe(made)}")
-            rows += ran.as_used(made)
-        for subject in map(Subject.of, subjects):
-            say(f"{name} {subject.mechanism.variant} {describe(subject.mechanism)}")
-            rows += tests(subject, QUICK_RUNS if quick else RUNS)
+        variant = mechanisms()[name].variants[0]
+        rows += to_the_end(name, variant, _of_one(name, QUICK_RUNS if quick else RUNS, say))
     return rows
+
+
+def _of_one(name: str, runs: int, say: Callable[[str], None]) -> Iterator[Row]:
+    """All rows of one mechanism: as people use it, then at small parameters."""
+    for made in REALISTIC.get(name, list)():
+        say(f"{name} {made.variant}, certificates and draws as people use it: {describe(made)}")
+        yield from to_the_end(name, made.variant, ran.as_used(made))
+    if not (subjects := subjects_of(name)):
+        yield generic.cannot_be_made(mechanisms()[name])
+    for subject in map(Subject.of, subjects):
+        say(f"{name} {subject.mechanism.variant} {describe(subject.mechanism)}")
+        yield from to_the_end(name, subject.mechanism.variant, tests(subject, runs))
 
 
 def mutants(mechanism: str | None = None, *, say: Callable[[str], None] = lambda _: None) -> list[dict[str, str]]:
