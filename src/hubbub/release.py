@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from hubbub.steps.count import Counts
     from hubbub.steps.keys import Keys
 
+WHOSE = "users.parquet"
+"""In `owner-only/`, where a released log holds rows of real users: whose they are."""
 DO_NOT_PUBLISH = """NOT PRIVATE. DO NOT PUBLISH.
 
 Everything in this folder was computed from the raw log without a privacy mechanism.
@@ -146,6 +148,8 @@ def _run(log: SearchLog, plan: Plan, ledger: Ledger, noise: NoiseSource | None, 
         tables = perturb(log, mechanism, counts, noise)
         say("writing the release")
         rows = _write_public(folder / "public", log, plan, counts, tables, booked)
+        if (whose := mechanism.whose(tables)) is not None:
+            pq.write_table(whose, folder / "owner-only" / WHOSE)
         if certificate := mechanism.certificate(counts, tables):
             owner_only["certificate"] = certificate
         owner_only["epsilon"] = _three_numbers(mechanism)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -221,3 +222,36 @@ def test_with_no_noise_nothing_is_left_to_chance() -> None:
         mechanism = build("optimal", {"d": 1, "b": 1, "b_a": 1, "T": 4, "bins": 2})
         table = mechanism.perturb(mechanism.measure(log, SECRET), NoNoise())["log"]
         assert isinstance(table, Rows) and table.rows.num_rows == 6
+
+
+def test_users_are_matched_where_the_release_says_who_they_are(hubbub: Hubbub, clicks: Path, tmp_path: Path) -> None:
+    """Ids of the log are 0, 1, 2 …, numbers of the release 1, 2, 3 …: equation 10 needs the owner's table of both."""
+    import pyarrow.parquet as pq
+
+    out, strict = tmp_path / "out", tmp_path / "strict"
+    hubbub("release", clicks, "--format", "aol", *PUBLISHED, "--not-private", "--out", out)
+    whose = dict(zip(*pq.read_table(out / "owner-only" / "users.parquet").to_pydict().values(), strict=True))
+    rows = Release(out).log.to_arrow().to_pylist()
+    assert set(whose) == {row["user"] for row in rows}
+    said = {(u, f"portal http://p{u % 4}.example") for u in range(120)}
+    said |= {(u, f"shared {u // 2} http://s{u // 2}.example") for u in range(120)}
+    assert all((int(whose[row["user"]]), f"{row['query']} {row['url']}") in said for row in rows), (
+        "a row of another user"
+    )
+    assert "users.parquet" not in [p.name for p in (out / "public").iterdir()]
+    scores: Any = document(hubbub("evaluate", out, "--task", "frequent-pairs", "--task", "retrieval", "--json"))
+    found = scores["frequent-pairs"]["triplet_diff_ratio_below_40%"]["release"]
+    c, x = 240, len(rows)  # every triplet of the log has one of its 240 clicks on shared pairs
+    times = Counter((whose[row["user"]], row["query"]) for row in rows)
+    near = sum(abs((n / x) / (1 / c) - 1) < 0.4 for n in times.values())
+    assert found == pytest.approx(near / c) and "random_walk.nDCG@10" in scores["retrieval"]
+    hubbub(
+        *("release", clicks, "--format", "aol", "--mechanism", "optimal", "--epsilon", "8", "--delta", "1e-3"),
+        *("--set", "d=1", "--out", strict),
+    )
+    assert not (strict / "owner-only" / "users.parquet").exists()
+    scores = document(hubbub("evaluate", strict, "--task", "frequent-pairs", "--json"))
+    assert "triplet_diff_ratio_below_40%" not in scores["frequent-pairs"], "synthetic users are nobody's"
+    (strict / "owner-only" / "users.parquet").write_bytes((out / "owner-only" / "users.parquet").read_bytes())
+    told = hubbub("evaluate", strict, "--task", "frequent-pairs", code=2).output
+    assert "does not name every user" in told

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from tests.unit.test_tasks_base import made_up, write
 
 from hubbub.log import read_log
+from hubbub.tasks.evidence import Evidence
 from hubbub.tasks.graph import Graph, Matrix, find, number, top
 from hubbub.tasks.measures import Lists
 from hubbub.tasks.split import cut, part, same_users, select
@@ -88,11 +89,11 @@ def test_a_part_is_a_hash_of_the_user(tmp_path: Path) -> None:
 
 
 def test_which_logs_share_their_users(tmp_path: Path) -> None:
-    others = [("new", 1, "a", None)]
+    """Those that say so; equal ids say nothing."""
     with (
         read_log(write(tmp_path / "one.parquet", made_up(0))) as one,
         read_log(write(tmp_path / "two.parquet", made_up(0)[:50])) as two,
-        read_log(write(tmp_path / "three.parquet", [*made_up(0), *others])) as three,
     ):
-        assert same_users(one, one) and same_users(two, one)
-        assert not same_users(three, one) and not same_users(None, one)
+        original = Evidence.of_log(one)
+        assert same_users(original, original) and same_users(Evidence.of_log(two, same_users=True), original)
+        assert not same_users(Evidence.of_log(two), original) and not same_users(Evidence.of_tables({}), original)

@@ -117,12 +117,14 @@ def test_a_release_of_the_training_folds_is_worth_as_much(made: Path) -> None:
             Retrieval().score(original, Evidence.of_tables({}), Setup())
 
 
-def test_a_log_that_keeps_the_ids_is_split_like_the_original(made: Path, tmp_path: Path) -> None:
+def test_a_log_that_says_it_keeps_the_users_is_split_like_the_original(made: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.parquet"
     pq.write_table(pq.read_table(made), copy)
     with read_log(made) as log, read_log(copy) as release:
-        found = Retrieval().score(Evidence.of_log(log), Evidence.of_log(release), Setup())
+        found = Retrieval().score(Evidence.of_log(log), Evidence.of_log(release, same_users=True), Setup())
         assert all(pair["original"] == pytest.approx(pair["release"]) for pair in found.values())
+        whole = Retrieval().score(Evidence.of_log(log), Evidence.of_log(release), Setup())
+        assert whole["test_queries_evaluated"]["release"] > found["test_queries_evaluated"]["release"]  # type: ignore[operator]
         table = Evidence.of_tables({"clicks": pa.table({"query": ["a"], "url": ["u"], "users": [3]})})
         with pytest.raises(NotEvaluable, match="not a log"):
             Retrieval().score(table, table, Setup())

@@ -254,6 +254,10 @@ class Mechanism(ABC):
         """For the owner: what an optimisation reached and what none can pass. None where nothing is optimised."""
         return None
 
+    def whose(self, tables: Tables) -> pa.Table | None:
+        """For the owner: whose rows a released log holds, as (user, uid); None where its users are nobody's."""
+        return None
+
     def owner_notes(self, counts: Mapping[str, Any]) -> tuple[str, ...]:
         """What the owner should know of the exact counts, on her terminal only."""
         return ()

@@ -55,19 +55,23 @@ Integers = npt.NDArray[np.int64]
 class Evidence:
     """A log, or the tables of a release, as the same tables; close it after use."""
 
-    def __init__(self, counts: str, tables: Mapping[str, pa.Table], log: SearchLog | None = None) -> None:
+    def __init__(
+        self, counts: str, tables: Mapping[str, pa.Table], log: SearchLog | None = None, *, same_users: bool = False
+    ) -> None:
         self.counts = counts
         """What `n` counts: "users" (distinct users) or "count" (occurrences)."""
         self.log = log
         """The raw log, or a release's `log.parquet` as a log; None where there are tables only."""
+        self.same_users = same_users
+        """Whether that log's users are the original's, under their own ids. Equal ids alone say nothing: 1, 2, 3 …"""
         self._bare = {name for name, table in tables.items() if _value(table) is None}
         self._tables: dict[str, pa.Table | None] = {name: _plain(name, table) for name, table in tables.items()}
         self._opened = ExitStack()
 
     @classmethod
-    def of_log(cls, log: SearchLog, counts: str = "users") -> Evidence:
+    def of_log(cls, log: SearchLog, counts: str = "users", *, same_users: bool = False) -> Evidence:
         """A raw log, counted exactly. The caller keeps it open, and closes it."""
-        return cls(counts, {}, log)
+        return cls(counts, {}, log, same_users=same_users)
 
     @classmethod
     def of_tables(cls, tables: Mapping[str, pa.Table], counts: str = "users") -> Evidence:
@@ -76,17 +80,20 @@ class Evidence:
 
     @classmethod
     def of_release(cls, release: str | Path | Release, *, memory: str = "2GB", threads: int | None = None) -> Evidence:
-        """The public folder of a release."""
-        from hubbub.release import Release
+        """The public folder of a release; `owner-only/users.parquet` says whose rows its log holds, if anybody's."""
+        from hubbub.release import WHOSE, Release
 
         public = (release if isinstance(release, Release) else Release(release)).public
+        owners = public.parent / "owner-only" / WHOSE
         files = {name: public / f"{name}.parquet" for name in (*TABLES, "log")}
         try:
             tables = {name: pq.read_table(files[name]) for name in TABLES if files[name].is_file()}
             counted = (value for value in VALUES for table in tables.values() if value in table.column_names)
             found = cls(next(counted, "count"), tables)
             if files["log"].is_file():
-                found.log = found._opened.enter_context(_open(files["log"], memory, threads))
+                found.same_users = public.name == "public" and owners.is_file()
+                whose = pq.read_table(owners) if found.same_users else None
+                found.log = found._opened.enter_context(_open(files["log"], memory, threads, whose))
         except (pa.ArrowInvalid, OSError) as error:
             raise InputError(
                 "A table of this release cannot be read.", given=error, next=f"see hubbub card {public.parent} --check"
@@ -169,8 +176,8 @@ def _plain(name: str, table: pa.Table) -> pa.Table:
     return found.take(order).combine_chunks()
 
 
-def _open(path: Path, memory: str, threads: int | None) -> SearchLog:
-    """A release's log, as it is: it was cleaned before it was released."""
+def _open(path: Path, memory: str, threads: int | None, whose: pa.Table | None) -> SearchLog:
+    """A release's log, as it is (it was cleaned before it was released), or under the ids of its users."""
     from hubbub.engines.duckdb import DuckDB
     from hubbub.folder import hold, sweep
     from hubbub.ingest import SCHEMA, Ingested
@@ -183,8 +190,23 @@ def _open(path: Path, memory: str, threads: int | None) -> SearchLog:
     parent = Path(tempfile.gettempdir())
     sweep(parent, WORK)
     held = hold(parent, WORK)
+    if whose is not None:
+        named, path = _named(pq.read_table(path), whose), held.path / "named.parquet"
+        pq.write_table(named, path)
     ingested = Ingested(path, path, rows, rows, 0, {}, "table", {name: name for name in SCHEMA.names})
     return SearchLog(DuckDB(held.path, memory=memory, threads=threads), ingested, held.path, _held=held)
+
+
+def _named(log: pa.Table, whose: pa.Table) -> pa.Table:
+    """The rows under their users' own ids."""
+    at = pc.index_in(log.column("user"), value_set=whose.column("user").combine_chunks())
+    if at.null_count:
+        raise InputError(
+            "owner-only/users.parquet does not name every user of this release's log.",
+            given=f"{at.null_count:,} rows of others",
+            next="move that file away, or give the release it belongs to",
+        )
+    return log.set_column(log.column_names.index("user"), "user", whose.column("uid").take(at))
 
 
 # ------------------------------------------------------------------ tables of a log

@@ -8,7 +8,7 @@ it, too. A pair that the original does not have at all stays, and counts against
     support_distance@s      sum over the original's frequent pairs of |x/|O| − c/|D|| (eq. 5), and its average
     diversity               distinct pairs of the original that the release has (§6.4)
     diff_ratio_below_40%    share of the pairs frequent at 1/1000 with DiffRatio below 0.4 (eq. 10, Figure 6); for
-                            (query, url, user) triplets where the release is a log of the same users
+                            (query, url, user) triplets where the release says whose rows its log holds
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from hubbub.tasks.base import NotEvaluable, Scores, Setup, Task, need
 from hubbub.tasks.evidence import Evidence, Integers, find, numbers
+from hubbub.tasks.split import same_users
 
 SUPPORTS = tuple(Fraction(1, n) for n in (100, 250, 500, 750, 1000))  # §6.1
 TOLERABLE = 0.4  # §6.5
@@ -122,7 +123,9 @@ def histogram(ratios: Floats) -> list[dict[str, float | None]]:
 
 def of_users(original: Evidence, release: Evidence, frequent: pa.Table, size: int, output: int) -> Floats | None:
     """DiffRatio of (query, url, user); None unless the release is a log of the original's users, clicks counted."""
-    if original.log is None or release.log is None or release.counts != "count" or not frequent.num_rows:
+    if original.log is None or release.log is None or not same_users(release, original):
+        return None
+    if release.counts != "count" or not frequent.num_rows:
         return None
     found = []
     for log in (original.log, release.log):
@@ -134,7 +137,4 @@ def of_users(original: Evidence, release: Evidence, frequent: pa.Table, size: in
             )
         )
     ours, theirs = found
-    at = find(ours, theirs)
-    if not (at >= 0).any():
-        return None
-    return diff_ratio(numbers(ours), matched(numbers(theirs), at), size, output)
+    return diff_ratio(numbers(ours), matched(numbers(theirs), find(ours, theirs)), size, output)

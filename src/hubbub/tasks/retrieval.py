@@ -125,7 +125,7 @@ class Retrieval(Task, register=True):
             raise NotEvaluable("the original is not a log, so it cannot be split into folds")
         released = Graph.of(need(release, "clicks", "release"), release.table("transitions"))
         graphs: Iterable[Graph] = repeat(released)
-        if same_users(release.log, original.log):
+        if same_users(release, original):
             graphs = (trained for _, _, trained, _ in folded(release, setup))
         folds: list[dict[str, tuple[float, float]]] = []
         for (fold, test, trained, located), graph in zip(folded(original, setup), graphs, strict=False):

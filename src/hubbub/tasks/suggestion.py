@@ -120,7 +120,7 @@ class Suggestion(Task, register=True):
         setup.say(f"suggestion: {prefixes.last.size:,} prefixes of test sessions, by the original")
         ours = suggested(trained, prefixes)
         setup.say("suggestion: the same prefixes, by the release")
-        split = same_users(release.log, original.log)
+        split = same_users(release, original)
         theirs = suggested(learned(release, setup.seed)[0] if split else released(release), prefixes)
         return {metric: {"original": ours[metric], "release": theirs[metric]} for metric in ours}
 

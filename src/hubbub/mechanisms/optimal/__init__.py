@@ -17,13 +17,14 @@ constraint a user, and then draws a user for every row.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from hubbub.account import Loss, Step
 from hubbub.errors import ParameterError
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.mechanisms.optimal.certificate import Certificate
     from hubbub.mechanisms.optimal.pack import Solved
-    from hubbub.mechanisms.optimal.problem import Limit, Problem
+    from hubbub.mechanisms.optimal.problem import Integers, Limit, Problem
     from hubbub.mechanisms.optimal.sample import Text
     from hubbub.noise import NoiseSource
 
@@ -51,6 +52,8 @@ class Measured:
     problem: Problem
     solved: Solved
     text: Text
+    people: Callable[[Integers], pa.Table]
+    """Numbers of users -> their ids."""
     more: Mapping[str, object]
 
 
@@ -59,11 +62,12 @@ class Written(Rows):
     """A log, and what its optimum is worth."""
 
     certificate: Certificate
+    whose: pa.Table | None = None
 
     @staticmethod
-    def by(rows: Rows, certificate: Certificate) -> Written:
+    def by(rows: Rows, certificate: Certificate, whose: pa.Table | None = None) -> Written:
         """These rows."""
-        return Written(rows.ids, None, None, rows.rows, certificate)
+        return Written(rows.ids, None, None, rows.rows, certificate, whose)
 
 
 class Optimal(Mechanism, register=True):
@@ -216,13 +220,13 @@ class Optimal(Mechanism, register=True):
         if self.variant == "strict":
             counts: dict[str, Any] = self.histograms.measure(log, secret)
             return counts | {"text": partial(names, log, counts["clicks"], CLICKS)}
-        from hubbub.mechanisms.optimal.problem import PAIRS, read
+        from hubbub.mechanisms.optimal.problem import PAIRS, read, uids
 
         problem = read(log)
         self.say(words.seconds_ahead(problem.counts.size, *problem.shape, float(self.settings["seconds"])))
         solved, more = self.optimise(problem)
         text = partial(names, log, Counts(problem.totals, PAIRS), CLICKS)
-        return {"log": Measured(problem, solved, text, more)}
+        return {"log": Measured(problem, solved, text, partial(uids, log), more)}
 
     def optimise(self, problem: Problem) -> tuple[Solved, dict[str, object]]:
         """The goal's optimum, and what else was asked for."""
@@ -279,8 +283,11 @@ class Optimal(Mechanism, register=True):
             return {"log": self._synthetic(self.histograms.perturb(counts, noise), counts["text"], noise)}
         held: Measured = counts["log"]
         pairs, users = sample_users(held.problem, held.solved.x, noise)
-        rows = as_log(renumbered(users, noise), pairs, held.text)
-        return {"log": Written.by(Rows.of(rows), held.solved.certificate)}
+        fresh = renumbered(users, noise)
+        rows = as_log(fresh, pairs, held.text)
+        seen, first = np.unique(users, return_index=True)
+        whose = held.people(seen).add_column(0, "user", pa.array(fresh[first]).cast(pa.string()))
+        return {"log": Written.by(Rows.of(rows), held.solved.certificate, whose)}
 
     def _synthetic(self, noisy: Tables, text: Text, noise: NoiseSource) -> Rows:
         """Post-processing: a function of the noisy histograms and of more randomness."""
@@ -309,6 +316,11 @@ class Optimal(Mechanism, register=True):
             held: Measured = counts["log"]
             found |= {"expected_real_users": expected_users(held.problem, held.solved.x)} | dict(held.more)
         return found
+
+    def whose(self, tables: Tables) -> pa.Table | None:
+        """Published: the number of every real user in the output, and who that is."""
+        written = tables["log"]
+        return written.whose if isinstance(written, Written) else None
 
     def owner_notes(self, counts: Mapping[str, Any]) -> tuple[str, ...]:
         """How many real users to expect in the output; for the owner alone."""

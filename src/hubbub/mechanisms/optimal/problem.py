@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from scipy import sparse
 
 if TYPE_CHECKING:
@@ -172,6 +173,15 @@ def _by_pair(problem: Problem, values: Floats) -> Floats:
 
 
 PAIRS, USERS = "optimal_pairs", "optimal_users"
+
+
+def uids(log: SearchLog, users: Integers) -> pa.Table:
+    """The ids of a problem's users, in the order of their numbers here."""
+    log.engine.register("optimal_asked", pa.table({"holder": users, "at": np.arange(users.size)}))
+    rows = log.engine.fetch(
+        f"SELECT a.at AS at, u.uid AS uid FROM {USERS} AS u JOIN optimal_asked AS a ON a.holder = u.holder"
+    )
+    return rows.sort_by("at").drop_columns(["at"])
 
 
 def read(log: SearchLog) -> Problem:
