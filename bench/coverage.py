@@ -21,9 +21,8 @@ from unittest.mock import patch
 import numpy as np
 import numpy.typing as npt
 
-from hubbub.account import Step
-from hubbub.card.build import half_width
-from hubbub.estimate.shape import held, shape_of
+from hubbub.account import Step, half_width
+from hubbub.estimate.shape import Shape, held, shape_of
 from hubbub.estimate.source import made_up
 from hubbub.lists import QueryPool
 from hubbub.log import SearchLog
@@ -39,6 +38,8 @@ from hubbub.steps.pools import EnginePools
 Floats = npt.NDArray[np.float64]
 NORMAL_95 = 1.96
 TENTH = 10
+FEWEST = 5
+"""A table with fewer rows has no regions."""
 CHEAP = 10
 """One draw a row costs little: so many times as many draws."""
 REGIONS = ("largest tenth", "middle", "smallest tenth")
@@ -141,6 +142,7 @@ def draws(mechanism: Mechanism, log: SearchLog, how_many: int, first: int = 0) -
     """The mechanism's own code, its noise drawn again and again; tables that have numbers."""
     unbounded = {table: held(log, mechanism.offers[table]) for table in mechanism.tables}
     measured: Mapping[str, Any] = {}
+    shapes: dict[str, Shape] = {}
     for seed in range(first, first + how_many):
         noise = Remembering(seed)
         secret = noise.secret("bounding")
@@ -157,7 +159,9 @@ def draws(mechanism: Mechanism, log: SearchLog, how_many: int, first: int = 0) -
         for table, released in found.items():
             if released.values is None or not released.ids.size:
                 continue
-            shape = shape_of(log, mechanism.offers[table], measured[table].keys, unbounded[table])
+            if table not in shapes or mechanism.name == "crowd":  # keys of crowd's later tables follow from its noise
+                shapes[table] = shape_of(log, mechanism.offers[table], measured[table].keys, unbounded[table])
+            shape = shapes[table]
             exact = shape.by_id(shape.value(mechanism.value_column))[released.ids]
             calm = quiet.of(table) if mechanism.name == "crowd" else measured[table].n[released.ids]
             seen[table] = Rows.of(released.values, half_of(mechanism, table, released.noise_sd), calm, exact)
@@ -234,7 +238,7 @@ def main() -> None:
     parser.add_argument("--users", type=int, default=20_000)
     parser.add_argument("--draws", type=int, default=40)
     parser.add_argument("--presets", default="aol,gotz")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default=",".join(dict.fromkeys(case[0] for case in CASES)))
     asked = parser.parse_args()
     columns = [f"{of}, {region}" for of in ("quiet", "exact") for region in ("all", *REGIONS)]
     print("| preset | release | table | rows | " + " | ".join(columns) + " | total |")
@@ -242,14 +246,14 @@ def main() -> None:
     for preset in asked.presets.split(","):
         with made_up(asked.users, preset, asked.users) as source:
             for name, variant, settings, tables in CASES:
-                if asked.only not in name:
+                if name not in asked.only.split(","):
                     continue
                 lists = {"pool": pool_of(source.log)} if name == "safelog" else {}
                 mechanism = build(name, settings, variant=variant, tables=tables, **lists)
                 runs = list(draws(mechanism, source.log, asked.draws * (1 if name == "crowd" else CHEAP)))
                 for table in mechanism.tables:
                     seen = [run[table] for run in runs if table in run]
-                    if seen:
+                    if sum(one.values.size for one in seen) >= FEWEST * len(runs):
                         found = shares(seen)
                         rows = np.mean([one.values.size for one in seen])
                         cells = [str(found[c]) for c in (*columns, "total")]

@@ -159,6 +159,15 @@ def release_probability(scale: Fraction, threshold: int, count: int) -> Decimal:
         return 1 - (-exponent * (1 - gap)).exp() / (1 + a)
 
 
+def half_width(scale: float, coverage: float = 0.95) -> int:
+    """The smallest h with P(|Z| <= h) >= coverage, Z discrete Laplace: P(|Z| > h) = 2 a^(h+1)/(1+a)."""
+    a = math.exp(-1 / scale)
+    h = max(0, math.floor(-scale * math.log((1 - coverage) * (1 + a) / 2)) - 2)
+    while 2 * a ** (h + 1) / (1 + a) > 1 - coverage:
+        h += 1
+    return h
+
+
 def threshold_delta(scale: Fraction, threshold: int, l0: int, l1: int, linf: int) -> Decimal:
     """The largest chance that a user's own new keys show, over all ways to spread L1 on them.
 

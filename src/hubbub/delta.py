@@ -18,9 +18,9 @@ USUAL = ((0.5, 1e-6, 36), (8.0, 1e-6, 4))
 MEANS = {
     "discrete-laplace": "The chance that a key is released which could not be there without one user, such as a query "
     "that nobody else asked. Whenever there is none, the factor e^ε holds.",
-    "discrete-gaussian": "An amount of probability, not a chance of failure: any set of outputs is at most e^ε times "
-    "as probable with any one user as without, plus δ. The chance that a key only one user holds is released is part "
-    "of it. The chance that an output moves odds by more than e^ε is several times δ",
+    "discrete-gaussian": "Any set of outputs is at most e^ε times as probable with any one user as without, plus δ; the "
+    "chance that a key only one user holds is released is part of it. It is not the chance that odds move by more than "
+    "e^ε, which is several times δ",
     "coins": "The chance that a key only one user holds is released. For a key that others hold, too, the factor e^ε "
     "may be passed more often than that, but by so little that no set of outputs gains more than δ.",
 }
@@ -37,7 +37,7 @@ def means(steps: Sequence[AnyStep], epsilon: float | None, delta: float | None) 
     if steps[0].noise != "discrete-gaussian":
         return words
     mu2 = sum((s.total for s in steps if isinstance(s, GaussianStep)), Fraction(0))
-    return f"{words}: about {beyond(epsilon, math.sqrt(mu2)) / delta:.2g} δ for this noise, mostly by little."
+    return f"{words}: about {beyond(epsilon, math.sqrt(mu2)) / delta:.2g} δ for this noise, mostly by little more."
 
 
 def beyond(epsilon: float, mu: float) -> float:
@@ -48,7 +48,7 @@ def beyond(epsilon: float, mu: float) -> float:
 def table() -> str:
     """For the documentation: every kind of noise and what δ is there."""
     (low, tiny, most), (high, _, least) = USUAL
-    usual = f": {least} to {most} δ at δ = {tiny:g} and ε from {high:g} down to {low:g}, mostly by little."
+    usual = f": {least} to {most} δ at δ = {tiny:g} and ε from {high:g} down to {low:g}, mostly by little more."
     told = {law: words + (usual if law == "discrete-gaussian" else "") for law, words in MEANS.items()}
     kinds = {
         "none that pays δ (`safelog`; keys of a public list)": PURE,

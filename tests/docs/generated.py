@@ -17,7 +17,7 @@ from typing import Any
 from tests.docs.blocks import PAGES
 
 import hubbub
-from hubbub import delta
+from hubbub import delta, measured
 from hubbub.mechanisms import Mechanism, mechanisms
 
 PART = re.compile(r"(<!-- made: (\w+) ([\w, -]+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -108,7 +108,7 @@ def kinds(_: str) -> str:
     return delta.table()
 
 
-MAKERS = {"parameters": parameters, "api": api, "delta": kinds}
+MAKERS = {"parameters": parameters, "api": api, "delta": kinds, "coverage": measured.table}
 
 
 def made(text: str) -> str:

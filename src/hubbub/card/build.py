@@ -6,15 +6,11 @@ owner. Nothing else is on a card, so that a check can make it again from what it
 
 from __future__ import annotations
 
-import math
-
 from hubbub import audited
 from hubbub.account import Domain
 from hubbub.card.facts import ACCOUNTANT, LIBRARIES, LOOK, Booked, Facts
 from hubbub.card.schema import NOT_STATED, STAMP, VERSION, Card, integrity
-from hubbub.coins import CoinStep
 from hubbub.delta import means
-from hubbub.gaussian import AnyStep, GaussianStep
 from hubbub.guarantee import Definition, Guarantee, Neighbours, finite, number
 from hubbub.mechanisms.base import Mechanism
 
@@ -47,8 +43,9 @@ def build_card(mechanism: Mechanism, facts: Facts) -> Card:
             "reviewed_by": [],
         },
         "accuracy": {
-            "published_from": "noise distribution only",
-            "per_row": {s.name: _half_width(s) for s in mechanism.steps()},
+            "published_from": "the law of the noise, and measurements on made-up logs; never this log",
+            "per_row": mechanism.intervals(),
+            "values": mechanism.values(),
             "expect_missing": _missing(mechanism),
             "spurious_rows": mechanism.spurious(),
             "how_to_use": "README.md beside this card",
@@ -252,23 +249,6 @@ def _choices(booked: Booked) -> list[dict[str, str]]:
     ]
     note = "these showed something of the raw log before this release: " + ", ".join(looks)
     return [{"choice": "all parameters", "informed_by": "raw", "note": note}]
-
-
-def half_width(scale: float, coverage: float = 0.95) -> int:
-    """The smallest h with P(|Z| <= h) >= coverage, Z discrete Laplace: P(|Z| > h) = 2 a^(h+1)/(1+a)."""
-    a = math.exp(-1 / scale)
-    h = max(0, math.floor(-scale * math.log((1 - coverage) * (1 + a) / 2)) - 2)
-    while 2 * a ** (h + 1) / (1 + a) > 1 - coverage:
-        h += 1
-    return h
-
-
-def _half_width(step: AnyStep) -> str:
-    if isinstance(step, CoinStep):
-        return "no counts are published"
-    if isinstance(step, GaussianStep):
-        return "where a row has a noise_sd, 95 % of the noise is within 1.96 noise_sd (bounding comes on top)"
-    return f"value +/- {half_width(float(step.scale))} (95 % of the noise; bounding comes on top)"
 
 
 def _missing(mechanism: Mechanism) -> str:

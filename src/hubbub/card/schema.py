@@ -234,10 +234,12 @@ class Checks(Part):
 
 
 class Accuracy(Part):
-    """What the noise does to the numbers, from the noise distribution alone."""
+    """What the noise does to the numbers, from its law and from measurements on made-up logs."""
 
     published_from: str
     per_row: dict[str, str]
+    values: str = ""
+    """What a value counts; cards made before it was said have nothing here."""
     expect_missing: str
     spurious_rows: str
     how_to_use: str

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from hubbub.account import Step
-from hubbub.card.build import half_width
+from hubbub.account import Step, half_width
 from hubbub.estimate.curve import by_keys, by_law, points
 from hubbub.estimate.result import Error, TableEstimate, volume_of
 from hubbub.estimate.scale import grown, scaled

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from hubbub.account import Step
-from hubbub.card.build import half_width
+from hubbub.account import Step, half_width
 from hubbub.estimate.curve import Curve, Floats, by_keys, by_law, points
 from hubbub.estimate.laplace import Law, _error
 from hubbub.estimate.result import TableEstimate, volume_of

@@ -71,7 +71,7 @@ def _kept(name: str, table: TableEstimate) -> Iterator[str]:
     )
     if error.cut:
         yield f"           bounding takes {error.cut:.1%} of it; values are {error.bias:+,.1f} off on average"
-    yield f"           95 % of the noise of a row is within ± {_number(table.half_width or 0)}"
+    yield f"           about 95 % of the noise of a row is within ± {_number(table.half_width or 0)}"
 
 
 def _survival(curve: Curve) -> Iterator[str]:

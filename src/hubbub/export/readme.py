@@ -45,4 +45,5 @@ def readme(card: Card, form: Format, folder: Folder) -> str:
 def _limits(card: Card) -> str:
     if not card.bounding:
         return "Nobody was limited before counting."
-    return "Counts are lower than raw ones: each user was limited before counting (`bounding` in `card.json`)."
+    said = card.accuracy.values
+    return f"{said[:1].upper()}{said[1:]} (`bounding` in `card.json`)."

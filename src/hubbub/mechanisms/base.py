@@ -18,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hubbub import delta
-from hubbub.account import Domain, Loss, fewest
+from hubbub import delta, measured
+from hubbub.account import Domain, Loss, fewest, half_width
+from hubbub.coins import CoinStep
 from hubbub.errors import ParameterError
 from hubbub.gaussian import AnyStep, GaussianStep, total
 from hubbub.guarantee import Claim, Definition, Guarantee, Neighbours
@@ -301,6 +302,25 @@ class Mechanism(ABC):
         if isinstance(step, GaussianStep) or step.domain is not Domain.OPEN or step.name not in self.tables:
             return ""
         return SURE.format(fewest(step.chance, 0.95))
+
+    def intervals(self) -> dict[str, str]:
+        """How far a published value may be off, by step or by table."""
+        return {step.name: self._interval(step) for step in self.steps()}
+
+    def _interval(self, step: AnyStep) -> str:
+        if isinstance(step, CoinStep):
+            return "no counts are published"
+        if isinstance(step, GaussianStep):
+            return "value +/- 1.96 noise_sd (95 % of the noise; bounding comes on top)"
+        noise = f"value +/- {half_width(float(step.scale))} (95 % of the noise; bounding comes on top)"
+        selects = step.threshold is not None and self.variant == "strict"  # others draw again for the value
+        return f"{noise}; of released rows it {measured.LAPLACE.sentence()}" if selects else noise
+
+    def values(self) -> str:
+        """What a published value counts."""
+        return "a value counts after each user was limited: without its noise it is at most the exact number" + (
+            ", and can be far below it" if self.bounds() else ""
+        )
 
     def spurious(self) -> str:
         """Whether a released row may stand for nobody."""

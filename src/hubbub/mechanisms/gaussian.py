@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hubbub import measured
 from hubbub.errors import OurBug
 from hubbub.gaussian import DELTA_SLACK, SLACK, AnyStep, GaussianStep, Test, certify, mu2_of, mu_of
 from hubbub.mechanisms import chance
@@ -87,6 +88,12 @@ class GaussianThreshold(Baseline, register=True):
             return (chance.words("queries", self.selection),)
         (even,) = super().missing()
         return (even + SURE.format(chance.users(self.selection, 0.95, 1)),)
+
+    def intervals(self) -> dict[str, str]:
+        """The draw that passed is the count, so released rows were lucky."""
+        if not self.unit:
+            return super().intervals()
+        return {"queries": f"value +/- 1.96 noise_sd {measured.GAUSSIAN.sentence()}"}
 
     def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
         """Counts of distinct users, or pools."""

@@ -66,6 +66,10 @@ class Baseline(Mechanism):
         why = "calibrated here for the integer law that runs, tighter than the paper"
         return Claim(f"{self.paper}, calibrated by hubbub", loss.epsilon, loss.delta, holds=True, why=why)
 
+    def intervals(self) -> dict[str, str]:
+        """Keys only."""
+        return {"queries": "no counts are published"}
+
     def spurious(self) -> str:
         """Only keys somebody holds are tested."""
         return "none: every released key was held by at least one user"

@@ -16,8 +16,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from hubbub.account import Step
-from hubbub.card.build import half_width
+from hubbub.account import Step, half_width
 from hubbub.estimate.curve import Floats, by_keys, points
 from hubbub.estimate.laplace import Law, Passing, _error
 from hubbub.estimate.result import Error, TableEstimate, volume_of

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from hubbub import measured
 from hubbub.errors import ParameterError
 from hubbub.gaussian import GaussianStep
 from hubbub.guarantee import Claim, Neighbours
@@ -184,6 +185,21 @@ class Crowd(Mechanism, register=True):
             open_stages.append("queries of the lists named on this card are released at lower weights")
         rest = [t for t in ("transitions", "sessions") if t in self.tables]
         return (*open_stages, *(f"{t}: the level depends on how many keys of its kind could be released" for t in rest))
+
+    def intervals(self) -> dict[str, str]:
+        """By table: what was measured, for rows have noise in common and a model behind them."""
+        seen = {table: covered.sentence() for table, covered in measured.CROWD.items()}
+        few = "was not measured: there were too few rows"
+        counted = [table for table in self.tables if not self.offers[table].rows]
+        return {table: f"value +/- 1.96 noise_sd {seen.get(table, few)}" for table in counted}
+
+    def values(self) -> str:
+        """Users are scaled down, not cut, and the counts raised again."""
+        low, high = measured.TOTALS
+        return (
+            "a value estimates how many users hold the key: what limiting busy users takes is made up for on average, "
+            f"not key by key (totals of a table were {low:g} to {high:g} of the exact ones on made-up logs)"
+        )
 
     def spurious(self) -> str:
         """Open stages test keys of pools only; known keys are tested whether or not anybody holds them."""

@@ -67,8 +67,8 @@ def _sentence(exact: Exact, rows: list[dict[str, float]], half: float | None, wh
         return text + "; dots on the dashed diagonal are exact, and no noise of a stated size was added."
     inside = sum(abs(row["released"] - row["exact"]) <= half for row in rows) / len(rows)
     return (
-        f"{text}. The band is ±{half:,.1f}, which holds 95 % of the noise alone; {percent(inside)} of the dots lie in "
-        "it. What moves a dot further is the bound on each user, or that only values which passed are published."
+        f"{text}. The band is ±{half:,.1f}, which holds about 95 % of the noise alone; {percent(inside)} of the dots "
+        "lie in it. What moves a dot further is the bound on each user, or that only values which passed are published."
     )
 
 
