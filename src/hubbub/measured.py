@@ -35,7 +35,7 @@ class Covered:
 EXACT = "the exact number of users"
 LIMITED = "the count without noise, after each user was limited,"
 CROWD = {
-    "queries": Covered(EXACT, (88, 96), (87, 95), (79, 94)),
+    "queries": Covered(EXACT, (87, 96), (87, 95), (79, 94)),
     "clicks": Covered(EXACT, (90, 96), (92, 99), (81, 97)),
     "transitions": Covered(EXACT, (86, 100), (96, 100), (92, 100)),
     "keywords": Covered(EXACT, (90, 96), (96, 98), (99, 100)),
