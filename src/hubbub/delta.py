@@ -18,9 +18,9 @@ USUAL = ((0.5, 1e-6, 36), (8.0, 1e-6, 4))
 MEANS = {
     "discrete-laplace": "The chance that a key is released which could not be there without one user, such as a query "
     "that nobody else asked. Whenever there is none, the factor e^ε holds.",
-    "discrete-gaussian": "Any set of outputs is at most e^ε times as probable with any one user as without, plus δ; the "
-    "chance that a key only one user holds is released is part of it. It is not the chance that odds move by more than "
-    "e^ε, which is several times δ",
+    "discrete-gaussian": "Any set of outputs is at most e^ε times as probable with any one user as without, plus δ; "
+    "the chance that a key only one user holds is released is part of it. It is not the chance that odds move by more "
+    "than e^ε, which is several times δ",
     "coins": "The chance that a key only one user holds is released. For a key that others hold, too, the factor e^ε "
     "may be passed more often than that, but by so little that no set of outputs gains more than δ.",
 }
