@@ -215,12 +215,14 @@ def smallest_threshold(scale: Fraction, delta: Decimal, l0: int, l1: int, linf: 
 
 
 def round_up(x: Fraction | Decimal | int) -> float:
-    """The smallest float that is not below x."""
+    """The smallest float that is not below x, neither as it is nor as it prints: a ledger reads what is printed."""
     if isinstance(x, Decimal) and 0 < x < SMALLEST:
         return SMALLEST  # at once: the fraction of such a number can have a billion digits
     exact = Fraction(x)
-    nearest = float(exact)
-    return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
+    found = float(exact)
+    while math.isfinite(found) and min(Fraction(found), Fraction(repr(found))) < exact:
+        found = math.nextafter(found, math.inf)
+    return found
 
 
 def ceiling(x: Fraction | Decimal, places: int) -> Decimal:

@@ -1,8 +1,9 @@
-"""What several releases cost together, and whether a cap allows one more.
+"""What several releases cost together if all of them were decided before the first output.
 
 Two bounds hold at once, so the smaller one does. Basic: the ε and the δ of the releases add.
 Tight: all noisy draws of all releases are composed as one, at what is left of δ after the
 thresholds' own δ (`tv`) is taken off. Add-remove neighbours only; proofs in docs/proofs/composition.md.
+Releases that were chosen after seeing earlier ones need an envelope (envelope.py) or an odometer (odometer.py).
 
 A float here stands for the decimal it prints as, which is what a card shows and the ledger
 stores: three releases at 0.1 cost 0.3. Everything else rounds up.
@@ -13,7 +14,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -34,23 +35,18 @@ class Cap:
     epsilon: float
     delta: float
 
-    def allows(self, losses: Sequence[Loss]) -> bool:
-        """Whether compose(losses, δ) <= ε; the slow bound only runs where the basic one does not settle it."""
-        losses = _checked(losses, self.delta)
-        return _basic(losses, self.delta) <= self.epsilon or _tight(losses, self.delta) <= self.epsilon
-
 
 def compose(losses: Sequence[Loss], delta: float) -> float:
-    """The smallest ε proven for all these releases together at this δ; infinity if there is none."""
-    losses = _checked(losses, delta)
+    """The smallest ε proven at this δ for all these releases, decided in advance; infinity if there is none."""
+    losses = checked(losses, delta)
     return min(_basic(losses, delta), _tight(losses, delta))
 
 
 def basic_sums(losses: Sequence[Loss]) -> tuple[float, float]:
     """The sum of the ε and the sum of the δ."""
-    losses = _checked(losses)
-    epsilon = math.inf if _hopeless(losses) else _float_up(sum((_written(x.epsilon) for x in losses), Fraction(0)))
-    return epsilon, _float_up(sum((_written(x.delta) for x in losses), Fraction(0)))
+    losses = checked(losses)
+    epsilon = math.inf if _hopeless(losses) else float_up(sum((written(x.epsilon) for x in losses), Fraction(0)))
+    return epsilon, float_up(sum((written(x.delta) for x in losses), Fraction(0)))
 
 
 # ------------------------------------------------------------------ the two bounds
@@ -64,26 +60,51 @@ def _basic(losses: Sequence[Loss], delta: float) -> float:
 def _tight(losses: Sequence[Loss], delta: float) -> float:
     if _hopeless(losses):
         return math.inf
-    mu2, room, draws = Fraction(0), _written(delta), Counter[Fraction]()
+    total = Cost()
     for loss in losses:
-        room -= Fraction(loss.tv) if loss.atoms else 0
-        for atom in loss.atoms or (Generic(_written(loss.epsilon), Decimal(repr(loss.delta))),):
-            match atom:
-                case Gaussian(more):
-                    mu2 += more
-                case DiscreteLaplace(scale, keys):  # a count moved by one: randomised response at 1/scale
-                    draws[1 / scale] += keys
-                case Pure(epsilon):
-                    draws[epsilon] += 1
-                case Generic(epsilon, own):  # randomised response at ε but for an event of mass δ
-                    draws[epsilon] += 1
-                    room -= Fraction(own)
+        total += cost_of(loss)
+    return product_epsilon(total, written(delta))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What releases are charged: μ² of Gaussian noise, randomised responses {ε: how many}, and δ that only adds."""
+
+    gaussian: Fraction = Fraction(0)
+    responses: Mapping[Fraction, int] = field(default_factory=dict)
+    threshold: Fraction = Fraction(0)
+
+    def __add__(self, other: Cost) -> Cost:
+        responses = Counter(self.responses) + Counter(other.responses)
+        return Cost(self.gaussian + other.gaussian, responses, self.threshold + other.threshold)
+
+
+def cost_of(loss: Loss) -> Cost:
+    """The cost of one release by its atoms; one without atoms is known by its (ε, δ) alone."""
+    gaussian, responses, threshold = Fraction(0), Counter[Fraction](), Fraction(loss.tv) if loss.atoms else Fraction(0)
+    for atom in loss.atoms or (Generic(written(loss.epsilon), Decimal(repr(loss.delta))),):
+        match atom:
+            case Gaussian(more):
+                gaussian += more
+            case DiscreteLaplace(scale, keys):  # a count moved by one: randomised response at 1/scale
+                responses[1 / scale] += keys
+            case Pure(epsilon):
+                responses[epsilon] += 1
+            case Generic(epsilon, own):  # randomised response at ε but for an event of mass δ
+                responses[epsilon] += 1
+                threshold += Fraction(own)
+    del responses[Fraction(0)]
+    return Cost(gaussian, responses, threshold)
+
+
+def product_epsilon(cost: Cost, delta: Fraction) -> float:
+    """The smallest ε at which the hockey stick of the product of all these draws is within what is left of δ."""
+    room = delta - cost.threshold
     if room < 0:
         return math.inf
-    del draws[Fraction(0)]
-    if not draws:
-        return gaussian_epsilon(_float_down(room), mu2)
-    return _by_loss_distribution(mu2, tuple(sorted(draws.items())), _float_down(room))
+    if not cost.responses:
+        return gaussian_epsilon(float_down(room), cost.gaussian)
+    return _by_loss_distribution(cost.gaussian, tuple(sorted(cost.responses.items())), float_down(room))
 
 
 @lru_cache(maxsize=256)
@@ -130,7 +151,7 @@ def gaussian_epsilon(delta: float, mu2: Fraction | float) -> float:
         return math.inf
     mu = _root_up(Fraction(mu2))
     if gaussian_delta(0.0, mu) <= delta:
-        return 0.0
+        return _with_slack(0.0)  # a difference of two halves: its last digits are lost
     low, high = 0.0, mu * mu / 2 + mu * math.sqrt(-2 * math.log(delta))  # by Rényi divergence: never too small
     while low < (middle := (low + high) / 2) < high:
         if gaussian_delta(middle, mu) > delta:
@@ -147,7 +168,7 @@ def _hopeless(losses: Iterable[Loss]) -> bool:
     return any(math.isinf(loss.epsilon) for loss in losses)
 
 
-def _checked(losses: Sequence[Loss], delta: float = 0.0) -> Sequence[Loss]:
+def checked(losses: Sequence[Loss], delta: float = 0.0) -> Sequence[Loss]:
     """Refuse what would make a total too small."""
     if not 0 <= delta <= 1:
         raise OurBug(f"composition at δ = {delta}")
@@ -169,18 +190,24 @@ def _sound(atom: Atom) -> bool:
             return epsilon >= 0 and 0 <= delta <= 1
 
 
-def _written(x: float) -> Fraction:
+def written(x: float) -> Fraction:
     """The decimal a float prints as."""
     return Fraction(repr(float(x)))
 
 
-def _float_up(x: Fraction) -> float:
+def float_up(x: Fraction) -> float:
     """The smallest float that prints as no less than x."""
     nearest = float(x)
-    return nearest if _written(nearest) >= x else math.nextafter(nearest, math.inf)
+    return nearest if written(nearest) >= x else math.nextafter(nearest, math.inf)
 
 
-def _float_down(x: Fraction) -> float:
+def written_down(x: Fraction) -> float:
+    """The largest float that prints as no more than x."""
+    nearest = float(x)
+    return nearest if written(nearest) <= x else math.nextafter(nearest, -math.inf)
+
+
+def float_down(x: Fraction) -> float:
     nearest = float(x)
     return nearest if Fraction(nearest) <= x else math.nextafter(nearest, 0.0)
 

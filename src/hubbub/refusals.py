@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hubbub.errors import InputError, ParameterError, Refused
+from hubbub.fitting import require_room
 from hubbub.ledger import refuse_new
 from hubbub.lists import Made
 
@@ -15,10 +16,13 @@ if TYPE_CHECKING:
     from hubbub.plan import Plan
 
 
-def refuse_by_ledger(ledger: Ledger, plan: Plan) -> None:
-    """What the ledger alone says against a release, before the log is read."""
+def refuse_by_ledger(ledger: Ledger, plan: Plan, *, quickly: bool = False) -> None:
+    """What the ledger alone says against a release, before the log is read; quickly, without looking for what fits."""
     refuse_new(plan.population, ledger.populations(), stated=plan.new_population)
-    ledger.would_allow(plan.population, plan.mechanism.loss(), plan.guarantee().private)
+    if quickly:
+        ledger.would_allow(plan.population, plan.mechanism.loss(), plan.guarantee().private)
+    else:
+        require_room(ledger, plan.population, plan.mechanism, plan.guarantee().private)
 
 
 def refuse_unknown_previous(ledger: Ledger, plan: Plan) -> None:

@@ -27,13 +27,14 @@ from hubbub._callable import make_callable
 from hubbub.account import Loss
 from hubbub.audited import known
 from hubbub.card.build import build_card
-from hubbub.card.facts import LOOK, Booked, Written
+from hubbub.card.facts import LOOK, ON_THE_WAY, Booked, Written
 from hubbub.card.schema import STAMP, Card, sha256_of
 from hubbub.compose import loss_record
 from hubbub.errors import InputError, LedgerError, OurBug, Refused
 from hubbub.folder import permit, whole
 from hubbub.guarantee import Guarantee, finite, number
 from hubbub.ledger import Entry, Ledger
+from hubbub.ledger.budget import promise
 from hubbub.mechanisms.base import Mechanism, Rows, Tables
 from hubbub.mechanisms.spread import perturb
 from hubbub.noise import SecureNoise, SeededNoise
@@ -231,7 +232,7 @@ def _reserve(
 def _booked(ledger: Ledger, entry: Entry) -> Booked:
     """The entry and those before it; what other processes reserve meanwhile is theirs to tell."""
     before, after = (ledger.spent(entry.population, until=last) for last in (entry.id - 1, entry.id))
-    cap = ledger.cap_of(entry.population)
+    cap, standing = ledger.cap_of(entry.population), ledger.standing(entry.population, until=entry.id)
     return Booked(
         entry.population,
         entry.dataset,
@@ -241,6 +242,10 @@ def _booked(ledger: Ledger, entry: Entry) -> Booked:
         None if cap is None else (cap.epsilon, cap.delta),
         tuple(f"{e.dataset}-r{e.id}" for e in ledger.entries(entry.population) if e.id < entry.id),
         tuple(look.command for look in ledger.looks(entry.population, entry.dataset)),
+        delta_after=after.delta,
+        in_advance=(after.advance_epsilon, after.advance_delta),
+        promised=promise(standing),
+        basis=standing.opened[-1].origin if standing.opened else ON_THE_WAY,
     )
 
 

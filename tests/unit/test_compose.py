@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hubbub.account import Atom, DiscreteLaplace, Gaussian, Generic, Loss, Pure
-from hubbub.compose import Cap, basic_sums, compose, gaussian_delta, gaussian_epsilon, loss_record, read_loss
+from hubbub.compose import basic_sums, compose, gaussian_delta, gaussian_epsilon, loss_record, read_loss
 from hubbub.errors import OurBug
 
 CROWD = Loss(1.0, 1e-6, (Gaussian(Fraction("0.0551572795")),), tv=2.88193e-7 + 1.5e-7)
@@ -101,7 +101,7 @@ def test_gaussian_delta_against_forty_digits(mu: float, share: float) -> None:
 def test_edges_of_the_gaussian() -> None:
     assert gaussian_epsilon(1e-6, 0) == 0.0
     assert gaussian_epsilon(0.0, 0.1) == math.inf
-    assert gaussian_epsilon(0.5, 0.01) == 0.0
+    assert 0 < gaussian_epsilon(0.5, 0.01) < 1e-8, "no loss at all, but for the last digits"
     assert gaussian_delta(1.0, 0.0) == 0.0
 
 
@@ -109,8 +109,6 @@ def test_edges_of_the_gaussian() -> None:
 def test_decimals_add_as_they_are_written(epsilon: str, n: int, total: float) -> None:
     releases = [pure(epsilon)] * n
     assert compose(releases, 0.0) == total
-    assert Cap(total, 0.0).allows(releases)
-    assert not Cap(math.nextafter(total, 0), 0.0).allows(releases)
 
 
 def test_deltas_add_as_they_are_written() -> None:
@@ -190,7 +188,6 @@ def test_more_releases_never_cost_less_and_order_is_nothing(some: list[Loss], mo
     assert before <= after + 1e-9
     assert after == compose([more, *reversed(some)], delta)
     assert after <= basic_sums([*some, more])[0] or basic_sums([*some, more])[1] > delta
-    assert Cap(2.0, delta).allows([*some, more]) == (after <= 2.0)
 
 
 @given(losses)

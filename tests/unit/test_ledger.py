@@ -59,7 +59,7 @@ def test_a_new_ledger_is_private_to_its_owner(tmp_path: Path) -> None:
     with Ledger(path) as book:
         assert book.exists
         assert book.entries() == []
-        assert book.spent("default") == Spent(0.0, 0.0, 0.0, 0.0, 0, 0)
+        assert book.spent("default") == Spent(0.0, 0.0, 0.0, 0.0, 0, 0, 0.0, 0.0)
 
 
 def test_where_it_lives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +123,14 @@ def test_equality_with_the_cap_passes_and_one_more_does_not(path: Path) -> None:
         spend(book, dataset="June")  # budgets add over the data sets of a population
         with pytest.raises(OverBudget) as refused:
             spend(book, dataset="July")
-        for part in ("ε = 1, δ = 0", "ε = 2 at δ = 0", "spent so far: ε = 2 in 2", "left: ε = 0", "ledger cap default"):
+        said = (
+            "ε = 1, δ = 0",
+            "ε = 2 at δ = 0",
+            "spent so far: ε = 2 at δ = 0 in 2",
+            "left: ε = 0 at δ = 0",
+            "ledger cap default",
+        )
+        for part in said:
             assert part in str(refused.value)
         with pytest.raises(OverBudget):
             book.would_allow("default", ONE, True)
@@ -137,19 +144,20 @@ def test_there_is_no_cap_unless_set(path: Path) -> None:
         assert book.cap_of("default") is None
         for _ in range(5):
             spend(book)
-        assert book.spent("default") == Spent(5.0, 0.0, 5.0, 0.0, 5, 0)
+        assert book.spent("default") == Spent(5.0, 0.0, 5.0, 0.0, 5, 0, 5.0, 0.0)
 
 
-def test_the_total_is_composed_at_the_caps_delta(path: Path) -> None:
+def test_two_totals_so_far_and_as_if_decided_in_advance(path: Path) -> None:
     with Ledger(path) as book:
         book.cap("default", 1.5, 2e-6)
         spend(book, CROWD)
         spend(book, CROWD)  # 2.0 by adding, 1.43 composed
         spent = book.spent("default")
-        assert spent.epsilon == pytest.approx(1.4339, abs=1e-4)
-        assert (spent.delta, spent.basic_epsilon, spent.basic_delta, spent.releases) == (2e-6, 2.0, 2e-6, 2)
-        assert book.spent("default", 1e-3).epsilon < spent.epsilon
-        with pytest.raises(OverBudget, match="with this release: ε = ∞"):
+        assert spent.advance_epsilon == pytest.approx(1.4339, abs=1e-4)
+        assert spent.epsilon > spent.advance_epsilon, "whoever looks at outputs pays for it"
+        assert (spent.advance_delta, spent.basic_epsilon, spent.basic_delta, spent.releases) == (2e-6, 2.0, 2e-6, 2)
+        assert book.spent("default", 1e-3).advance_epsilon < spent.advance_epsilon
+        with pytest.raises(OverBudget, match="left: "):
             book.would_allow("default", Loss(0.01, 2e-6, (), tv=0.0), True)
 
 

@@ -25,6 +25,7 @@ import pyarrow as pa
 from hubbub.audit import engine, static, taint, two_stages
 from hubbub.audit.counts import sensitivity
 from hubbub.audit.exact import divergence, threshold_law
+from hubbub.audit.mutants_adaptive import ADAPTIVE_MUTANTS
 from hubbub.audit.mutants_certificates import CERTIFICATE_MUTANTS
 from hubbub.audit.mutants_draws import CHAIN_MUTANTS
 from hubbub.audit.mutants_sizes import SIZE_MUTANTS
@@ -278,6 +279,7 @@ def _float_clip(recount: Any) -> Any:
 
 WRITE, RESERVE, ENTRIES = "hubbub.release:_write_public", "hubbub.ledger:Ledger.reserve", "hubbub.ledger:Ledger.entries"
 CAP_OF = "hubbub.ledger:Ledger.cap_of"
+PLANTED_ELSEWHERE = (*CHAIN_MUTANTS, *SPREAD_MUTANTS, *SIZE_MUTANTS, *CERTIFICATE_MUTANTS, *ADAPTIVE_MUTANTS)
 SHARED_MUTANTS = (
     Fault("a quotation mark joins lines", taint.records, {"hubbub.ingest.readers:blocks": _multi_line}),
     Fault("lines without a user are one user", taint.records, {"hubbub.ingest.records:blanks": _named_nobody}),
@@ -306,7 +308,7 @@ SHARED_MUTANTS = (
     ),
     Fault("a budget for every file", static.books, {RESERVE: _by("fingerprint"), CAP_OF: _any_cap}),
     Fault("a budget for every month", static.books, {RESERVE: _by("dataset"), CAP_OF: _any_cap}),
-    Fault("the most expensive month counts", static.books, {"hubbub.compose:basic_sums": _largest}),
+    Fault("the most expensive month counts", static.books, {"hubbub.odometer:basic_sums": _largest}),
     Fault("budget back after a crash", static.books, {ENTRIES: _forget(lambda e: e.state == "drawing")}),
     Fault(
         "releases that are not private are free",
@@ -341,5 +343,5 @@ SHARED_MUTANTS = (
         engine.shares,
         {"hubbub.steps.holdings:Holdings.kept": lambda kept: lambda held, ids, most: kept(held, ids, 10**9)},
     ),
-    *(Fault(*mutant) for mutant in (*CHAIN_MUTANTS, *SPREAD_MUTANTS, *SIZE_MUTANTS, *CERTIFICATE_MUTANTS)),
+    *(Fault(*mutant) for mutant in PLANTED_ELSEWHERE),
 )

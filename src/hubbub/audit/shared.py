@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from hubbub.audit import engine, independence, parts, sizes, static, sums, taint, two_stages
+from hubbub.audit import adaptive, engine, independence, parts, sizes, static, sums, taint, two_stages
 from hubbub.audit.protocols import SHARED, Row, to_the_end
 from hubbub.audit.whole import FULL, QUICK, whole_runs
 
@@ -14,6 +14,9 @@ DETECTORS: tuple[Callable[[], Iterable[Row]], ...] = (
     taint.order,
     taint.scores,
     static.books,
+    adaptive.steering,
+    adaptive.stopping,
+    adaptive.prices,
     static.previous,
     static.unproven,
     static.slack,

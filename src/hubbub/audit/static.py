@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +18,7 @@ import pyarrow as pa
 from hubbub import gaussian, lists
 from hubbub.account import Gaussian, Loss, Pure
 from hubbub.audit import taint
+from hubbub.audit.books import book, spend
 from hubbub.audit.protocols import Row, shared_row
 from hubbub.compose import compose
 from hubbub.errors import HubbubError, OverBudget, Refused
@@ -57,7 +57,7 @@ LOSSES = {
 def books() -> Iterator[Row]:
     """Two releases of ε = .7 under a cap of 1: the second is refused, whatever file, month or accident."""
     for name, (first, second) in BOOKS.items():
-        with _book() as ledger:
+        with book() as ledger:
             ledger.cap("people", 1.0, 0.0)
             _spend(ledger, first, LOSSES["pure"])
             try:
@@ -68,7 +68,7 @@ def books() -> Iterator[Row]:
             spent = ledger.spent("people", 0.0).epsilon
         detail = f"spent ε = {spent}"
         yield shared_row(f"a cap holds: {name}", 0.0, float(not refused), 1.0, detail)
-    with _book() as ledger:
+    with book() as ledger:
         ledger.cap("people", 1.0, 0.0)
         _spend(ledger, Spend("may", "a"), LOSSES["pure"], private=False)
         void = (
@@ -82,7 +82,7 @@ def books() -> Iterator[Row]:
         "the δ of thresholds adds up over releases", 0.0, float(none < inf), 1.0, f"ε = {none} at δ = 1e-6"
     )
     for name, loss in LOSSES.items():
-        with _book() as ledger:
+        with book() as ledger:
             for n in range(3):
                 _spend(ledger, Spend(f"month {n}", str(n)), loss)
             total, alone = ledger.spent("people", 3e-6).epsilon, loss.epsilon
@@ -91,39 +91,8 @@ def books() -> Iterator[Row]:
         )
 
 
-class _book(tempfile.TemporaryDirectory[str]):
-    """A ledger for one look; in memory where there is such a folder, as the ledger waits for the disk at every step."""
-
-    def __init__(self) -> None:
-        memory = "/dev/shm"
-        super().__init__(prefix="hubbub-audit-", dir=memory if os.access(memory, os.W_OK) else None)
-
-    def __enter__(self) -> Ledger:  # type: ignore[override]
-        self.ledger = Ledger(Path(super().__enter__()) / "ledger.sqlite")
-        return self.ledger
-
-    def __exit__(self, *exception: Any) -> None:
-        self.ledger.close()
-        super().__exit__(*exception)
-
-
-def _spend(ledger: Ledger, spend: Spend, loss: Loss, *, private: bool = True) -> Entry:
-    entry = ledger.reserve(
-        population="people",
-        dataset=spend.dataset,
-        mechanism="korolova",
-        variant="strict",
-        loss=loss,
-        private=private,
-        parameters={},
-        software="audit",
-        fingerprint=spend.file,
-    )
-    for state, step in (("reserved", ledger.drawing), ("drawing", ledger.committed)):
-        if spend.died == state:
-            return entry
-        step(entry)
-    return entry
+def _spend(ledger: Ledger, how: Spend, loss: Loss, *, private: bool = True) -> Entry:
+    return spend(ledger, how.dataset, loss, private=private, file=how.file, died=how.died)
 
 
 # ------------------------------------------------------------------ what a release may be built on

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hubbub import audited
 from hubbub.account import Domain
-from hubbub.card.facts import ACCOUNTANT, LIBRARIES, LOOK, Booked, Facts
+from hubbub.card.facts import ACCOUNTANT, BASES, LIBRARIES, LOOK, Booked, Facts
 from hubbub.card.schema import NOT_STATED, STAMP, VERSION, Card, integrity
 from hubbub.delta import means
 from hubbub.guarantee import Definition, Guarantee, Neighbours, finite, number
@@ -152,8 +152,8 @@ def _unit(guarantee: Guarantee, facts: Facts) -> dict[str, object]:
 def _accounting(guarantee: Guarantee, facts: Facts) -> dict[str, object]:
     booked = facts.booked
     return {
-        "method": "Laplace steps add up, Gaussian steps are converted once; across releases the smaller of "
-        "the sum and the tight composition",
+        "method": "Laplace steps add up, Gaussian steps are converted once; what releases cost together: see "
+        "ledger.stands_on",
         "library": f"{ACCOUNTANT} {facts.versions[ACCOUNTANT]}",
         "total_epsilon": guarantee.epsilon,
         "total_delta": guarantee.delta,
@@ -163,6 +163,12 @@ def _accounting(guarantee: Guarantee, facts: Facts) -> dict[str, object]:
             "entry": booked.entry,
             "epsilon_before": finite(booked.epsilon_before),
             "epsilon_after": finite(booked.epsilon_after),
+            "delta_after": booked.delta_after,
+            "in_advance_epsilon": finite(booked.in_advance[0]),
+            "in_advance_delta": booked.in_advance[1],
+            "promised_epsilon": None if booked.promised is None else booked.promised[0],
+            "promised_delta": None if booked.promised is None else booked.promised[1],
+            "stands_on": BASES[booked.basis],
             "cap_epsilon": None if booked.cap is None else booked.cap[0],
             "cap_delta": None if booked.cap is None else booked.cap[1],
             "looks": list(booked.looks),

@@ -26,6 +26,24 @@ LOOK = "release"
 """A release shows its owner exact facts of the log, as a look does; the ledger notes it under this name."""
 
 
+ON_THE_WAY = "on the way"
+BASES = {
+    ON_THE_WAY: "epsilon_after at delta_after holds whenever the releases stop, however each was chosen after seeing "
+    "earlier ones; nothing is promised of releases to come (docs/proofs/composition.md, theorem 2)",
+    **dict.fromkeys(
+        ("first release", "stated"),
+        "all releases, made or to come, stay within promised_epsilon and promised_delta, however each is chosen after "
+        "seeing earlier ones: what they may use of each kind of noise was fixed before the output that it bounds "
+        "(docs/proofs/composition.md, theorems 1 and 3)",
+    ),
+    "plan": "a plan that was declared: all releases within it, made or to come, stay within promised_epsilon and "
+    "promised_delta, however each is chosen after seeing earlier ones (docs/proofs/composition.md, theorems 1 and 3)",
+    "adopted": "promised_epsilon and promised_delta hold for outputs on which all releases fit what the first of them "
+    "would have fixed: the ledger had no such rule when it was begun (docs/proofs/composition.md, old ledgers)",
+}
+"""What the totals of a population stand on, by what fixed its last envelope."""
+
+
 @dataclass(frozen=True)
 class Booked:
     """Where a release stands in the ledger, before and after."""
@@ -38,6 +56,13 @@ class Booked:
     cap: tuple[float, float] | None
     earlier: tuple[str, ...]
     looks: tuple[str, ...]
+    delta_after: float = 0.0
+    in_advance: tuple[float, float] = (0.0, 0.0)
+    """(ε, δ) if all releases so far were decided before the first output."""
+    promised: tuple[float, float] | None = None
+    """(ε, δ) of all releases, those to come within envelopes included."""
+    basis: str = ON_THE_WAY
+    """What the totals stand on: a key of `BASES`."""
 
 
 @dataclass(frozen=True)
@@ -100,9 +125,16 @@ def facts_of(card: Card) -> Facts:
         ledger.entry,
         math.inf if ledger.epsilon_before is None else ledger.epsilon_before,
         math.inf if ledger.epsilon_after is None else ledger.epsilon_after,
-        None if ledger.cap_epsilon is None or ledger.cap_delta is None else (ledger.cap_epsilon, ledger.cap_delta),
+        _pair(ledger.cap_epsilon, ledger.cap_delta),
         tuple(card.accounting.earlier_releases),
         tuple(ledger.looks),
+        delta_after=ledger.delta_after,
+        in_advance=(
+            math.inf if ledger.in_advance_epsilon is None else ledger.in_advance_epsilon,
+            ledger.in_advance_delta,
+        ),
+        promised=_pair(ledger.promised_epsilon, ledger.promised_delta),
+        basis=_basis(ledger.stands_on),
     )
     versions = {"hubbub": made.software.removeprefix("hubbub "), "python": made.python}
     versions[ACCOUNTANT] = card.accounting.library.removeprefix(f"{ACCOUNTANT} ")
@@ -118,3 +150,14 @@ def facts_of(card: Card) -> Facts:
         versions=versions | {name: made.libraries[name] for name in LIBRARIES},
         audit={q.of: found for q in card.checks.audit if (found := audited.Found.read(q.model_dump())) is not None},
     )
+
+
+def _pair(epsilon: float | None, delta: float | None) -> tuple[float, float] | None:
+    return None if epsilon is None or delta is None else (epsilon, delta)
+
+
+def _basis(words: str) -> str:
+    for name, meant in BASES.items():
+        if meant == words:
+            return name
+    raise ValueError(f"totals that stand on nothing we know: {words!r}")

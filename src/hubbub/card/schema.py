@@ -160,6 +160,12 @@ class LedgerPart(Part):
     entry: int
     epsilon_before: float | None
     epsilon_after: float | None
+    delta_after: float
+    in_advance_epsilon: float | None
+    in_advance_delta: float
+    promised_epsilon: float | None
+    promised_delta: float | None
+    stands_on: str
     cap_epsilon: float | None
     cap_delta: float | None
     looks: list[str]

@@ -1,15 +1,19 @@
-"""`hubbub ledger`: what has been spent, and the cap that must hold."""
+"""`hubbub ledger`: what has been spent, the cap that must hold, and plans within it."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hubbub.cli.plan import plan
 from hubbub.cli.shared import Json, LedgerFile, NewPopulation, Quiet, Terminal, Verbose, command
 
-ledger = typer.Typer(help="The budget book: show, cap, export.", no_args_is_help=True, rich_markup_mode=None)
+if TYPE_CHECKING:
+    from hubbub.ledger.budget import Opened
+
+ledger = typer.Typer(help="The budget book: show, cap, plan, export.", no_args_is_help=True, rich_markup_mode=None)
 
 
 def _path(file: str | None) -> Path | None:
@@ -18,6 +22,15 @@ def _path(file: str | None) -> Path | None:
 
 def _finite(x: float) -> float | None:
     return None if x == float("inf") else x
+
+
+def _pair(promised: tuple[float, float] | None) -> dict[str, float] | None:
+    return None if promised is None else {"epsilon": promised[0], "delta": promised[1]}
+
+
+def _envelope(opened: Opened) -> dict[str, object]:
+    pair = {"epsilon": float(opened.epsilon), "delta": float(opened.delta)}
+    return {"id": opened.id, "fixed_by": opened.origin} | pair | {"used": opened.used()}
 
 
 @ledger.command()
@@ -35,6 +48,7 @@ def show(
     """
     from hubbub.guarantee import number
     from hubbub.ledger import Ledger, require_known
+    from hubbub.ledger.words import standing_of, totals_of
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     with Ledger(_path(ledger)) as book:
@@ -52,14 +66,17 @@ def show(
                     "releases": spent.releases,
                     "epsilon": _finite(spent.epsilon),
                     "delta": _finite(spent.delta),
+                    "in_advance": {"epsilon": _finite(spent.advance_epsilon), "delta": spent.advance_delta},
+                    "promised": _pair(book.promised(name)),
+                    "envelopes": [_envelope(o) for o in book.standing(name).opened],
                     "cap_epsilon": None if cap is None else cap.epsilon,
                     "cap_delta": None if cap is None else cap.delta,
                 }
             )
             limit = "no cap" if cap is None else f"cap ε = {number(cap.epsilon)}, δ = {number(cap.delta)}"
-            terminal.say(
-                f"{name}: ε = {number(spent.epsilon)} at δ = {number(spent.delta)}, releases: {spent.releases}, {limit}"
-            )
+            terminal.say(f"{name}: {totals_of(spent)}, releases: {spent.releases}, {limit}")
+            for line in standing_of(book.standing(name)):
+                terminal.say(f"  {line}")
             for e in entries:
                 if e.population == name:
                     cost = f"ε = {number(e.loss.epsilon)}, δ = {number(e.loss.delta)}" if e.private else "NOT PRIVATE"
@@ -90,6 +107,10 @@ def cap(
     population: Annotated[str, typer.Argument(help="Which population.")],
     epsilon: Annotated[float, typer.Option(help="The most ε all its releases may spend together.")],
     delta: Annotated[float, typer.Option(help="At this δ.")],
+    thresholds: Annotated[
+        float | None,
+        typer.Option(help="The share of δ that thresholds may use (0 to 1); else the first release decides."),
+    ] = None,
     new_population: NewPopulation = None,
     ledger: LedgerFile = None,
     json: Json = False,
@@ -98,14 +119,23 @@ def cap(
 ) -> None:
     """Set the most that all releases of a population may spend together.
 
+    The cap holds even if later releases are chosen after seeing earlier ones. For that it is divided before the first
+    output: so much for Gaussian noise, so much for thresholds. The first release does it in its own proportion.
+
     Example: hubbub ledger cap customers --epsilon 4 --delta 1e-5
     """
+    from fractions import Fraction
+
+    from hubbub.errors import ParameterError
     from hubbub.ledger import Ledger, refuse_new
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     with Ledger(_path(ledger)) as book:
         refuse_new(population, book.populations(), stated=bool(new_population))
-        warning = book.cap(population, epsilon, delta)
+        if thresholds is not None and not 0 <= thresholds < 1:
+            raise ParameterError("--thresholds is a share of δ.", given=thresholds, allowed="from 0 to below 1")
+        share = None if thresholds is None else Fraction(repr(thresholds))
+        warning = book.cap(population, epsilon, delta, thresholds=share)
     if warning:
         terminal.warn(warning)
     terminal.say(f"{population}: cap ε = {epsilon:g}, δ = {delta:g}")
@@ -129,3 +159,6 @@ def export(
     terminal = Terminal(as_json=True, quiet=quiet, verbose=verbose)
     with Ledger(_path(ledger)) as book:
         terminal.document(book.export())
+
+
+ledger.command()(plan)

@@ -112,6 +112,7 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
     """The resolved command; `given` holds every option, None where nothing was said."""
     from hubbub.guarantee import finite, number
     from hubbub.ledger import Ledger
+    from hubbub.ledger.words import totals_of
     from hubbub.plan import Plan
     from hubbub.refusals import refuse_by_ledger
     from hubbub.release import run_release
@@ -164,9 +165,7 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
         terminal.say("NOT PRIVATE: stamped so; do not publish.")
     for table, rows in result.rows.items():
         terminal.say(f"  {table}: {rows} rows")
-    terminal.say(
-        f"Ledger: population {plan.population} has spent ε = {number(spent.epsilon)} in {spent.releases} release(s)."
-    )
+    terminal.say(f"Ledger: population {plan.population} has spent {totals_of(spent)} in {spent.releases} release(s).")
     terminal.say(f"Open {plan.out}/public/index.html; check with: hubbub card {plan.out} --check")
     terminal.document(
         {
@@ -187,7 +186,8 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
                 "population": plan.population,
                 "dataset": plan.dataset,
                 "entry": result.entry.id,
-                "epsilon_spent": spent.epsilon if spent.epsilon != float("inf") else None,
+                "epsilon_spent": finite(spent.epsilon),
+                "delta_spent": spent.delta,
             },
             "private": private,
             "owner_only": result.owner_only,

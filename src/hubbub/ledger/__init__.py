@@ -1,10 +1,13 @@
 """The budget book: every release of a population, what it cost, and the cap it must stay under.
 
-    book      Ledger: spending, caps, looks, and reading them again
+    book      Ledger: spending and looks, and reading them again
+    accounts  its sums: what was spent, caps, the envelopes by which they are kept
+    budget    whether a release fits, and how it is paid: no file, no SQL
     records   what a reader gets: an entry, a total, a look
     names     populations and data sets, and what to do about one that is not known
     tables    what is in the file; the tables that version 2 added
     file      one SQLite file: made whole, opened only if intact, append-only, sealed, older versions upgraded
+    words     what was spent and promised, in words
     trouble   what the file system or SQLite refused, in the user's words
 
 What was reserved is spent, whatever happens next; reading changes nothing.

@@ -34,11 +34,16 @@ class Spent:
     """What the releases of a population cost together: infinite once one of them is NOT PRIVATE."""
 
     epsilon: float
+    """ε and δ so far, true at whatever moment one stops, however the releases were chosen."""
     delta: float
     basic_epsilon: float
+    """The sums of ε and of δ."""
     basic_delta: float
     releases: int
     not_private: int
+    advance_epsilon: float
+    """ε at this δ if all releases were decided before the first output."""
+    advance_delta: float
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,10 @@ TABLES = {
 }
 ADDED = {  # by version 2; a ledger of version 1 has none of them, and reads as if they were empty
     "secrets": "name TEXT NOT NULL, value TEXT NOT NULL",
+    "envelopes": """population TEXT NOT NULL, gaussian TEXT NOT NULL, slots TEXT NOT NULL, threshold TEXT NOT NULL,
+        epsilon TEXT NOT NULL, delta TEXT NOT NULL, origin TEXT NOT NULL""",
+    "charges": """entry INTEGER NOT NULL, envelope INTEGER NOT NULL, gaussian TEXT NOT NULL, slots TEXT NOT NULL,
+        threshold TEXT NOT NULL""",
 }
 BUDGETS = ("entries", "caps")
 """Tables in which a population begins to have a budget."""

@@ -12,6 +12,7 @@ from hubbub.errors import HubbubError, ParameterError, Refused
 from hubbub.guarantee import finite, number
 from hubbub.inspect import Profile, profile
 from hubbub.ledger import Ledger, named
+from hubbub.odometer import odometer
 from hubbub.plan import Plan
 from hubbub.refusals import refuse_by_ledger
 from hubbub.release import Release
@@ -129,7 +130,7 @@ class Studio:
             new = self.population not in book.populations()
             after, after_delta = _with(book, self.population, plan)
             try:
-                refuse_by_ledger(book, plan)
+                refuse_by_ledger(book, plan, quickly=True)
                 plan.refuse_early()
             except HubbubError as error:
                 refusal = str(error)
@@ -204,11 +205,7 @@ class Studio:
 
 
 def _with(book: Ledger, population: str, plan: Plan) -> tuple[float, float]:
-    """(ε, δ) after this release, composed as the ledger composes."""
-    from hubbub.compose import basic_sums, compose
-
+    """(ε, δ) so far with this release, as the ledger would print them."""
     entries = book.entries(population)
     losses = [*(e.loss for e in entries if e.private), plan.mechanism.loss()]
-    cap = book.cap_of(population)
-    delta = cap.delta if cap else min(basic_sums(losses)[1], 1.0)
-    return compose(losses, delta) if all(e.private for e in entries) else float("inf"), delta
+    return odometer(losses) if all(e.private for e in entries) else (float("inf"), 1.0)

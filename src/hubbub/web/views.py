@@ -15,6 +15,7 @@ from hubbub.estimate.result import TableEstimate
 from hubbub.estimate.why import explain
 from hubbub.guarantee import number
 from hubbub.ledger import Ledger
+from hubbub.ledger.words import standing_of
 from hubbub.mechanisms import Mechanism, mechanisms
 from hubbub.release import Release
 from hubbub.report.charts.page import as_json
@@ -224,7 +225,13 @@ class Views:
             entries = book.entries()
             names = sorted({e.population for e in entries} | {self.studio.population})
             populations = [
-                (name, book.spent(name), book.cap_of(name), [e for e in entries if e.population == name])
+                (
+                    name,
+                    book.spent(name),
+                    book.cap_of(name),
+                    [e for e in entries if e.population == name],
+                    [*standing_of(book.standing(name))],
+                )
                 for name in names
             ]
             looks = book.looks(self.studio.population, self.studio.dataset)

@@ -1,0 +1,122 @@
+"""`hubbub ledger plan`: the largest ε at which so many equal releases fit a cap."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hubbub.cli.shared import (
+    Delta,
+    Json,
+    LedgerFile,
+    NeighboursName,
+    Pool,
+    Quiet,
+    Serp,
+    Set,
+    TableNames,
+    Terminal,
+    Variant,
+    Verbose,
+    command,
+)
+
+PlannedMechanism = Annotated[str, typer.Option(help="Which mechanism will run.", metavar="M")]
+
+
+@command
+def plan(
+    population: Annotated[str, typer.Argument(help="Whose cap.")],
+    releases: Annotated[int, typer.Option(help="How many equal releases.", metavar="N")],
+    mechanism: PlannedMechanism = "crowd",
+    delta: Delta = None,
+    set: Set = None,
+    variant: Variant = None,
+    neighbours: NeighboursName = None,
+    tables: TableNames = None,
+    serp: Serp = None,
+    pool: Pool = None,
+    declare: Annotated[
+        bool, typer.Option("--declare", help="Fix the plan: what it needs is kept for it from now on.")
+    ] = False,
+    ledger: LedgerFile = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """The largest ε at which so many equal releases fit a population's cap. Spends nothing.
+
+    Without --delta each release gets an equal part of the cap's δ.
+
+    Example: hubbub ledger plan customers --releases 12 --tables queries
+    """
+    from hubbub import fitting
+    from hubbub.cli.shared import parse_settings
+    from hubbub.errors import ParameterError, Refused
+    from hubbub.guarantee import number
+    from hubbub.ledger import Ledger
+    from hubbub.lists import read_pool, read_serp
+    from hubbub.mechanisms import Mechanism, build, mechanisms
+
+    terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
+    settings: dict[str, object] = dict(parse_settings(set or []))
+    if mechanism not in mechanisms():
+        raise ParameterError("There is no such mechanism.", given=mechanism, allowed=", ".join(mechanisms()))
+    if "epsilon" in settings:
+        raise ParameterError("A plan looks for ε.", given=f"--set epsilon={settings['epsilon']}", next="leave it out")
+    with Ledger(None if ledger is None else Path(ledger)) as book:
+        cap = book.cap_of(population)
+        if cap is None:
+            raise Refused(
+                "A plan needs a cap to fit.",
+                given=population,
+                next=f"hubbub ledger cap {population} --epsilon E --delta D",
+            )
+        takes = {parameter.name for parameter in mechanisms()[mechanism].parameters}
+        if delta is not None:
+            settings["delta"] = delta
+        elif "delta" in takes and "delta" not in settings and cap.delta:
+            settings["delta"] = fitting.share_of(cap.delta, max(1, releases))
+        lists = {"serp": read_serp(serp) if serp else None, "pool": read_pool(pool) if pool else None}
+        named = [t.strip() for t in tables.split(",")] if tables else None
+
+        def make(epsilon: Decimal) -> Mechanism:
+            asked = settings | {"epsilon": str(epsilon)}
+            return build(mechanism, asked, variant=variant, neighbours=neighbours, tables=named, **lists)
+
+        make(Decimal(1))  # a mistyped parameter is told as such, and not as a plan that does not fit
+        terminal.note("trying ε until no larger one fits")
+        found = fitting.plan(book, population, releases, make)
+        if declare and not found.inside:
+            book.declare(population, found.envelope)
+        promised = book.promised(population)
+    loss = found.mechanism.loss()
+    terminal.say(
+        f"{releases} releases of {mechanism} ({', '.join(found.mechanism.tables)}) fit the cap of {population} "
+        f"(ε = {number(cap.epsilon)}, δ = {number(cap.delta)}) "
+        f"at up to --epsilon {found.epsilon:f} --delta {number(loss.delta)} each."
+    )
+    if found.inside:
+        terminal.say("They fit what is promised already: nothing need be fixed.")
+    elif declare:
+        terminal.say("The plan is fixed. Order, number and kind of releases may change within it.")
+    else:
+        terminal.say("Nothing was fixed: say --declare to keep it, or the next release divides what the cap has left.")
+    terminal.document(
+        {
+            "population": population,
+            "releases": releases,
+            "mechanism": mechanism,
+            "tables": list(found.mechanism.tables),
+            "epsilon": float(found.epsilon),
+            "delta": loss.delta,
+            "cap_epsilon": cap.epsilon,
+            "cap_delta": cap.delta,
+            "declared": declare and not found.inside,
+            "inside": found.inside,
+            "promised": None if promised is None else {"epsilon": promised[0], "delta": promised[1]},
+        }
+    )

@@ -1,0 +1,36 @@
+"""What a population has spent and was promised, in words: for the terminal and the studio."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hubbub.guarantee import number
+from hubbub.ledger.budget import Standing, rooms
+from hubbub.ledger.records import Spent
+
+
+def totals_of(spent: Spent) -> str:
+    """The total so far, and the smaller one that holds if nothing was decided on the way."""
+    so_far = f"ε = {number(spent.epsilon)} at δ = {number(spent.delta)}"
+    if spent.releases < 2 or spent.not_private:
+        return so_far
+    advance = f"ε = {number(spent.advance_epsilon)} at δ = {number(spent.advance_delta)}"
+    return f"{so_far} (if all releases were decided in advance: {advance})"
+
+
+FIXED_BY = {
+    "first release": "divided by the first release",
+    "stated": "divided as stated with the cap",
+    "plan": "a declared plan",
+    "adopted": "read off the first release of an older ledger; holds for outputs on which all of these fit",
+}
+
+
+def standing_of(standing: Standing) -> Iterator[str]:
+    """What is promised, and how much of it is used."""
+    for opened in rooms(standing.opened):
+        pair = f"ε = {number(float(opened.epsilon))}, δ = {number(float(opened.delta))}"
+        used = ", ".join(f"{share:.1%} of {name}" for name, share in opened.used().items())
+        yield f"promised: {pair} for all releases charged to it ({FIXED_BY[opened.origin]}); used: {used}"
+    if standing.opened and standing.loose:
+        yield f"{len(standing.loose)} release(s) before that count as they came; what is promised comes on top"
