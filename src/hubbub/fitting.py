@@ -12,6 +12,8 @@ from hubbub.account import Loss
 from hubbub.envelope import Envelope, by_sums, planned
 from hubbub.errors import OverBudget, ParameterError, UserError
 from hubbub.guarantee import number
+from hubbub.ledger.budget import rooms
+from hubbub.ledger.words import left_of
 from hubbub.mechanisms import build
 
 if TYPE_CHECKING:
@@ -19,48 +21,40 @@ if TYPE_CHECKING:
     from hubbub.mechanisms import Mechanism
 
 DIGITS = 3
-SMALLEST, LARGEST = Decimal("0.001"), Decimal(1024)
+STEP, RANGE = Decimal("1.25"), Decimal(200)
+PARTS = (Fraction(1), Fraction(1, 2), Fraction(1, 5), Fraction(1, 20))
 MOST_RELEASES = 1000
 
 
-def at_epsilon(mechanism: Mechanism, epsilon: Decimal) -> Mechanism | None:
-    """The same release at another ε; None if it was not asked for by ε."""
-    if "epsilon" not in mechanism.given:
-        return None
-    settings = {k: v if isinstance(v, int) else str(v) for k, v in mechanism.given.items()} | {"epsilon": str(epsilon)}
-    lists = ("serp", "pool", "public_list", "previous")
-    return build(
-        mechanism.name,
-        settings,
-        variant=mechanism.variant,
-        neighbours=mechanism.neighbours,
-        tables=mechanism.tables,
-        **{name: getattr(mechanism, name) for name in lists},
-    )
+Make = Callable[[Decimal, Fraction], "Mechanism"]
+"""A release at this ε, with this part of the δ it would otherwise have."""
 
 
-def largest_epsilon(make: Callable[[Decimal], Mechanism | None], fits: Callable[[Loss], bool]) -> Decimal | None:
-    """The largest ε of three digits at which the release that `make` gives fits; None if not even .001 does.
+def largest_epsilon(make: Make, fits: Callable[[Loss], bool], most: Decimal) -> tuple[Decimal, Mechanism] | None:
+    """The largest ε of three digits, below `most`, at which the release that `make` gives fits; and that release.
 
-    What is returned was itself tried. Costs grow with ε but for rounding, so bisection finds the edge to a digit.
+    If none fits with all of its δ, smaller parts of it are tried: a lower ε alone does not lower what thresholds cost.
+    What is returned was itself tried.
     """
 
-    def good(epsilon: Decimal) -> bool:
+    def tried(epsilon: Decimal, part: Fraction) -> Mechanism | None:
         try:
-            mechanism = make(epsilon)
-        except UserError:
-            return False
-        return mechanism is not None and fits(mechanism.loss())
-
-    high = LARGEST
-    low = high / 2
-    while not good(low):  # from above: below its own range a mechanism cannot be made at all
-        low, high = low / 2, low
-        if low < SMALLEST:
+            mechanism = make(epsilon, part)
+        except UserError:  # below its own range a mechanism cannot be made at all
             return None
-    while (middle := _rounded((low + high) / 2)) > low and middle < high:
-        low, high = (middle, high) if good(middle) else (low, middle)
-    return low
+        return mechanism if fits(mechanism.loss()) else None
+
+    for part in PARTS:
+        low = _rounded(most)
+        while low > most / RANGE:
+            low, high = _rounded(low / STEP), low
+            if (best := tried(low, part)) is None:
+                continue
+            while low < (middle := _rounded((low + high) / 2)) < high:
+                found = tried(middle, part)
+                low, high, best = (low, middle, best) if found is None else (middle, high, found)
+            return low, best
+    return None
 
 
 def _rounded(x: Decimal) -> Decimal:
@@ -72,13 +66,45 @@ def require_room(ledger: Ledger, population: str, mechanism: Mechanism, private:
     try:
         ledger.would_allow(population, mechanism.loss(), private)
     except OverBudget as error:
-        found = largest_epsilon(
-            lambda epsilon: at_epsilon(mechanism, epsilon), lambda loss: ledger.allows(population, loss)
-        )
+        asked = mechanism.given.get("epsilon")
+        found = None
+        if asked is not None and ledger.standing(population).room:
+            most = Decimal(repr(float(Fraction(asked))))
+            found = largest_epsilon(another(mechanism), lambda loss: ledger.allows(population, loss), most)
         if found is None:
             raise
-        next = f"ask for at most --epsilon {found:f}, or raise the cap: " + error.next.partition(": ")[2]
+        asks = f"--epsilon {found[0]:f}"
+        if "delta" in mechanism.given and found[1].given["delta"] != mechanism.given["delta"]:
+            asks += f" --delta {number(float(Fraction(found[1].given['delta'])))}"
+        next = f"ask for at most {asks}, or raise the cap: " + error.next.partition(": ")[2]
         raise OverBudget(error.what, given=error.given, allowed=error.allowed, next=next) from None
+
+
+def another(mechanism: Mechanism) -> Make:
+    """The same release at another ε and with part of its δ."""
+
+    def make(epsilon: Decimal, part: Fraction) -> Mechanism:
+        settings = {k: v if isinstance(v, int) else str(v) for k, v in mechanism.given.items()}
+        settings["epsilon"] = str(epsilon)
+        if "delta" in settings:
+            settings["delta"] = part_of(Fraction(settings["delta"]), part)
+        return build(
+            mechanism.name,
+            settings,
+            variant=mechanism.variant,
+            neighbours=mechanism.neighbours,
+            tables=mechanism.tables,
+            **{name: getattr(mechanism, name) for name in ("serp", "pool", "public_list", "previous")},
+        )
+
+    return make
+
+
+def part_of(delta: Fraction, part: Fraction) -> str:
+    """A part of δ as an owner would write it: three digits, rounded down."""
+    if part == 1:
+        return str(delta)
+    return str(_rounded(Decimal(delta.numerator) / Decimal(delta.denominator) * Decimal(float(part))))
 
 
 # ------------------------------------------------------------------ plans
@@ -96,33 +122,34 @@ class Fitted:
     """Whether they fit an envelope that is open already: nothing new need be fixed."""
 
 
-def plan(ledger: Ledger, population: str, releases: int, make: Callable[[Decimal], Mechanism | None]) -> Fitted:
+def plan(ledger: Ledger, population: str, releases: int, make: Make) -> Fitted:
     """The largest ε at which so many equal releases fit, in open envelopes or in what the cap has left."""
     if not 1 <= releases <= MOST_RELEASES:
         raise ParameterError(
             "A plan needs a number of releases.", given=releases, allowed=f"1 to {MOST_RELEASES} of them"
         )
     standing = ledger.standing(population)
-    rest = standing.unpromised
+    rest, places = standing.unpromised, rooms(standing.opened)
 
     def inside(loss: Loss) -> bool:
-        return any(_holds(room.left, loss, releases) for room in standing.opened)
+        return any(_holds(room.left, loss, releases) for room in places)
 
     def fresh(loss: Loss) -> Envelope | None:
-        sums, product = (make_one([loss] * releases) for make_one in (by_sums, planned))
-        return next((e for e in (product, sums) if rest.epsilon and e.epsilon(rest.delta) <= rest.epsilon), None)
+        made = (form([loss] * releases) for form in (planned, by_sums)) if rest.epsilon else ()
+        return next((envelope for envelope in made if envelope.epsilon(rest.delta) <= rest.epsilon), None)
 
-    found = largest_epsilon(make, lambda loss: inside(loss) or fresh(loss) is not None)
-    mechanism = None if found is None else make(found)
-    if found is None or mechanism is None:
+    most = max([rest.epsilon, *(float(room.epsilon) for room in places)])
+    fits = largest_epsilon(make, lambda loss: inside(loss) or fresh(loss) is not None, Decimal(repr(most)) * 2)
+    if fits is None:
         raise OverBudget(
             f"The cap of the population {population!r} has no room for {releases} such releases.",
             given=f"{releases} releases",
-            allowed=f"left: ε = {number(rest.epsilon)} at δ = {number(rest.delta)}",
+            allowed=left_of(standing),
             next="plan fewer releases, give each a smaller --delta, or raise the cap",
         )
+    epsilon, mechanism = fits
     loss = mechanism.loss()
-    return Fitted(releases, mechanism, found, fresh(loss) or Envelope(), inside(loss))
+    return Fitted(releases, mechanism, epsilon, fresh(loss) or Envelope(), inside(loss))
 
 
 def _holds(left: Envelope, loss: Loss, releases: int) -> bool:
@@ -132,8 +159,3 @@ def _holds(left: Envelope, loss: Loss, releases: int) -> bool:
             return False
         left = left.less(charge)
     return True
-
-
-def share_of(delta: float, releases: int) -> Fraction:
-    """The δ of each of several releases if they share a cap's equally, to three digits, rounded down."""
-    return Fraction(_rounded(Decimal(repr(delta)) / releases)) if delta else Fraction(0)

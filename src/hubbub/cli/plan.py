@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
@@ -59,7 +60,7 @@ def plan(
     from hubbub.guarantee import number
     from hubbub.ledger import Ledger
     from hubbub.lists import read_pool, read_serp
-    from hubbub.mechanisms import Mechanism, build, mechanisms
+    from hubbub.mechanisms import build, mechanisms
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     settings: dict[str, object] = dict(parse_settings(set or []))
@@ -79,17 +80,14 @@ def plan(
         if delta is not None:
             settings["delta"] = delta
         elif "delta" in takes and "delta" not in settings and cap.delta:
-            settings["delta"] = fitting.share_of(cap.delta, max(1, releases))
+            settings["delta"] = fitting.part_of(Fraction(repr(cap.delta)), Fraction(1, max(1, releases)))
         lists = {"serp": read_serp(serp) if serp else None, "pool": read_pool(pool) if pool else None}
         named = [t.strip() for t in tables.split(",")] if tables else None
 
-        def make(epsilon: Decimal) -> Mechanism:
-            asked = settings | {"epsilon": str(epsilon)}
-            return build(mechanism, asked, variant=variant, neighbours=neighbours, tables=named, **lists)
-
-        make(Decimal(1))  # a mistyped parameter is told as such, and not as a plan that does not fit
+        asked = settings | {"epsilon": str(Decimal(repr(cap.epsilon)))}
+        one = build(mechanism, asked, variant=variant, neighbours=neighbours, tables=named, **lists)
         terminal.note("trying ε until no larger one fits")
-        found = fitting.plan(book, population, releases, make)
+        found = fitting.plan(book, population, releases, fitting.another(one))
         if declare and not found.inside:
             book.declare(population, found.envelope)
         promised = book.promised(population)

@@ -13,10 +13,11 @@ from hubbub.compose import Cap, basic_sums, compose, read_loss, written
 from hubbub.envelope import Charge, Envelope, even
 from hubbub.errors import OurBug, OverBudget, ParameterError, Refused
 from hubbub.guarantee import number
-from hubbub.ledger.budget import ADOPTED, PLANNED, STATED, Booking, Opened, Standing, adopted, promise, rooms
+from hubbub.ledger.budget import ADOPTED, PLANNED, STATED, Booking, Opened, Standing, adopted, promise
 from hubbub.ledger.file import File
 from hubbub.ledger.names import named
 from hubbub.ledger.records import Entry, Spent
+from hubbub.ledger.words import left_of
 from hubbub.odometer import odometer
 
 
@@ -154,7 +155,7 @@ class Accounts(File):
         else:
             spent = self.spent(population)
             allowed += f"spent so far: ε = {number(spent.epsilon)} at δ = {number(spent.delta)} in "
-            allowed += f"{spent.releases} releases; {_left(standing)}"
+            allowed += f"{spent.releases} releases; {left_of(standing)}"
             next = f"ask for less, or raise the cap: hubbub ledger cap {population} --epsilon E --delta D"
         raise OverBudget(
             f"The cap of the population {population!r} does not allow this release.",
@@ -222,19 +223,6 @@ class Accounts(File):
                 "the lower cap only limits further releases."
             )
         return None
-
-
-def _left(standing: Standing) -> str:
-    """What is left: ε and δ where releases are charged by their own proofs, otherwise shares of the clocks."""
-    rest, parts = standing.unpromised, []
-    if rest.epsilon or not standing.opened:
-        parts.append(f"ε = {number(rest.epsilon)} at δ = {number(rest.delta)}")
-    for room in rooms(standing.opened):
-        if room.adds:
-            parts.append(f"ε = {number(float(room.left.slots[0]))} at δ = {number(float(room.left.threshold))}")
-        else:
-            parts.append(", ".join(f"{1 - used:.1%} of {name}" for name, used in room.used().items()))
-    return "left: " + "; ".join(parts)
 
 
 def _charge_record(charge: Charge) -> dict[str, Any]:

@@ -85,6 +85,12 @@ class Standing:
         return Cap(*map(written_down, left)) if min(left) >= 0 else Cap(0.0, 0.0)
 
     @property
+    def room(self) -> bool:
+        """Whether anything at all could still be charged."""
+        clocks = [x for o in self.opened for x in (o.left.gaussian, *o.left.slots, o.left.threshold)]
+        return max([*clocks, Fraction(self.unpromised.epsilon)]) > 0
+
+    @property
     def lowered(self) -> bool:
         """Whether more was promised than the cap now says: releases must stay under both."""
         assert self.cap is not None

@@ -34,3 +34,16 @@ def standing_of(standing: Standing) -> Iterator[str]:
         yield f"promised: {pair} for all releases charged to it ({FIXED_BY[opened.origin]}); used: {used}"
     if standing.opened and standing.loose:
         yield f"{len(standing.loose)} release(s) before that count as they came; what is promised comes on top"
+
+
+def left_of(standing: Standing) -> str:
+    """What is left: ε and δ where releases are charged by their own proofs, otherwise shares of the clocks."""
+    rest, parts = standing.unpromised, []
+    if rest.epsilon or not standing.opened:
+        parts.append(f"ε = {number(rest.epsilon)} at δ = {number(rest.delta)}")
+    for room in rooms(standing.opened):
+        if room.adds:
+            parts.append(f"ε = {number(float(room.left.slots[0]))} at δ = {number(float(room.left.threshold))}")
+        else:
+            parts.append(", ".join(f"{1 - used:.1%} of {name}" for name, used in room.used().items()))
+    return "left: " + "; ".join(parts)
