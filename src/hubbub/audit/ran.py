@@ -184,4 +184,14 @@ def as_used(mechanism: Mechanism) -> Iterator[Row]:
     """A mechanism at parameters of daily use: its certificate, and whether what is stated is what runs."""
     yield from certificate(Subject.of(mechanism))
     if mechanism.steps() and mechanism.proven().private:
+        yield from bounds(mechanism)
         yield from tests(Subject.of(runs_as(mechanism)))
+
+
+def bounds(mechanism: Mechanism) -> Iterator[Row]:
+    """The limits that the card prints are those that the steps count with, and the steps those of what draws."""
+    limits = {b.limit for b in mechanism.bounds()}
+    wrong = [f"{s.name}: {s.l0} keys of a user" for s in mechanism.steps() if s.l0 and s.l0 not in limits]
+    if runs_as(mechanism).steps() != mechanism.steps():
+        wrong.append("other steps than those that run")
+    yield said(Subject.of(mechanism), "limits on a user as stated", wrong)
