@@ -76,7 +76,7 @@ def require_room(ledger: Ledger, population: str, mechanism: Mechanism, private:
         asks = f"--epsilon {found[0]:f}"
         if "delta" in mechanism.given and found[1].given["delta"] != mechanism.given["delta"]:
             asks += f" --delta {number(float(Fraction(found[1].given['delta'])))}"
-        next = f"ask for at most {asks}, or raise the cap: " + error.next.partition(": ")[2]
+        next = f"ask for at most {asks} in this release, or raise the cap: " + error.next.partition(": ")[2]
         raise OverBudget(error.what, given=error.given, allowed=error.allowed, next=next) from None
 
 

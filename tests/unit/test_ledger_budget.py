@@ -16,6 +16,7 @@ from hubbub.envelope import Envelope, planned
 from hubbub.errors import OverBudget, Refused
 from hubbub.ledger import Entry, Ledger
 from hubbub.ledger.budget import ADOPTED, PLANNED, STATED
+from hubbub.ledger.words import standing_of
 
 CROWD = Loss(1.0, 1e-6, (Gaussian(Fraction("0.0551572795")),), tv=4.2462046e-7)
 NOVEL = Loss(0.0, 3e-6, (Pure(Fraction(0)),), tv=3e-6)
@@ -143,6 +144,8 @@ def test_envelopes_by_sums_are_one(path: Path) -> None:
         with pytest.raises(OverBudget):
             spend(book, pure("0.001"))
         assert book.promised("us") == (2.0, 0.0)
+        (line,) = standing_of(book.standing("us"))
+        assert line.startswith("promised: ε = 2, δ = 0") and line.endswith("used: 100.0% of slots")
 
 
 def test_an_envelope_certified_below_its_slot_is_not_merged(path: Path) -> None:

@@ -132,10 +132,16 @@ def rooms(opened: Sequence[Opened]) -> list[Opened]:
     adding = [o for o in opened if o.adds]
     places = [o for o in opened if not o.adds]
     if adding:
-        slot = sum((o.left.slots[0] for o in adding), Fraction(0))
-        threshold = sum((o.left.threshold for o in adding), Fraction(0))
-        places.append(replace(adding[-1], left=Envelope(slots=(slot,), threshold=threshold)))
+        whole, left = (_sum([getattr(o, part) for o in adding]) for part in ("whole", "left"))
+        pair = {part: sum((getattr(o, part) for o in adding), Fraction(0)) for part in ("epsilon", "delta")}
+        places.append(replace(adding[-1], whole=whole, left=left, **pair))
     return places
+
+
+def _sum(envelopes: Sequence[Envelope]) -> Envelope:
+    """Envelopes of one slot as one."""
+    slot = sum((e.slots[0] for e in envelopes), Fraction(0))
+    return Envelope(slots=(slot,), threshold=sum((e.threshold for e in envelopes), Fraction(0)))
 
 
 def adopted(cap: Cap, losses: Sequence[Loss]) -> tuple[Opened, list[Charge]] | None:

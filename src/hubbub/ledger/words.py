@@ -12,8 +12,11 @@ from hubbub.ledger.records import Spent
 def totals_of(spent: Spent) -> str:
     """The total so far, and the smaller one that holds if nothing was decided on the way."""
     so_far = f"ε = {number(spent.epsilon)} at δ = {number(spent.delta)}"
-    if spent.releases < 2 or spent.not_private:
+    if spent.not_private or not spent.releases:
         return so_far
+    if spent.releases == 1:
+        alone = f"ε = {number(spent.basic_epsilon)} at δ = {number(spent.basic_delta)}"
+        return so_far if alone == so_far else f"{so_far}, whatever follows (this release alone: {alone})"
     advance = f"ε = {number(spent.advance_epsilon)} at δ = {number(spent.advance_delta)}"
     return f"{so_far} (if all releases were decided in advance: {advance})"
 
@@ -40,7 +43,7 @@ def left_of(standing: Standing) -> str:
     """What is left: ε and δ where releases are charged by their own proofs, otherwise shares of the clocks."""
     rest, parts = standing.unpromised, []
     if rest.epsilon or not standing.opened:
-        parts.append(f"ε = {number(rest.epsilon)} at δ = {number(rest.delta)}")
+        parts.append(f"ε = {number(rest.epsilon)} at δ = {number(rest.delta)} for all that follow together")
     for room in rooms(standing.opened):
         if room.adds:
             parts.append(f"ε = {number(float(room.left.slots[0]))} at δ = {number(float(room.left.threshold))}")
