@@ -17,7 +17,7 @@ The map, in the order the data flows:
     export      a release in the formats of other tools; simulate draws its noise again for confidence intervals
     attacks     what an attacker learns from a release: the classic attacks, for its owner
     report      the pages people read
-    audit       tries to refute the guarantees of the installed code
+    audit       tries to refute the guarantees of the installed code; switches are the sizes it lowers for that
     testing     contracts that others can run on their own readers, mechanisms and engines
 """
 

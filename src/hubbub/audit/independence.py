@@ -153,7 +153,7 @@ def _drawer(name: str, width: Fraction) -> Callable[[int], Integers]:
 def _sampled(name: str, law: Law, draw: Callable[[int], Integers]) -> Iterator[Row]:
     with lowered(lambda each: ".noise." in each.module):
         pieces = np.concatenate([draw(SMALL) for _ in range(20)])
-    for how, values in (("", draw(1 << 19)), (", sizes lowered", pieces)):
+    for how, values in (("", draw(1 << 17)), (", sizes lowered", pieces)):
         allowed = math.sqrt(math.log(2 / LEVEL) / (2 * values.size))
         detail = f"{values.size} draws"
         yield shared_row(f"sampled law: {name}{how}", allowed, distance(values, law), allowed, detail)

@@ -28,6 +28,7 @@ from hubbub.audit.exact import divergence, threshold_law
 from hubbub.audit.mutants_adaptive import ADAPTIVE_MUTANTS
 from hubbub.audit.mutants_certificates import CERTIFICATE_MUTANTS
 from hubbub.audit.mutants_draws import CHAIN_MUTANTS
+from hubbub.audit.mutants_lists import LIST_MUTANTS
 from hubbub.audit.mutants_sizes import SIZE_MUTANTS
 from hubbub.audit.mutants_spread import SPREAD_MUTANTS
 from hubbub.audit.neighbours import threshold_pairs
@@ -279,7 +280,14 @@ def _float_clip(recount: Any) -> Any:
 
 WRITE, RESERVE, ENTRIES = "hubbub.release:_write_public", "hubbub.ledger:Ledger.reserve", "hubbub.ledger:Ledger.entries"
 CAP_OF = "hubbub.ledger:Ledger.cap_of"
-PLANTED_ELSEWHERE = (*CHAIN_MUTANTS, *SPREAD_MUTANTS, *SIZE_MUTANTS, *CERTIFICATE_MUTANTS, *ADAPTIVE_MUTANTS)
+PLANTED_ELSEWHERE = (
+    *CHAIN_MUTANTS,
+    *SPREAD_MUTANTS,
+    *SIZE_MUTANTS,
+    *LIST_MUTANTS,
+    *CERTIFICATE_MUTANTS,
+    *ADAPTIVE_MUTANTS,
+)
 SHARED_MUTANTS = (
     Fault("a quotation mark joins lines", taint.records, {"hubbub.ingest.readers:blocks": _multi_line}),
     Fault("lines without a user are one user", taint.records, {"hubbub.ingest.records:blanks": _named_nobody}),

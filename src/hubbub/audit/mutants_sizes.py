@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hubbub.audit import independence, sizes
+from hubbub.audit import independence, sizes, taint
 from hubbub.audit.protocols import Row
 from hubbub.noise import Exits, cells, source
 from hubbub.noise.source import Integers
@@ -168,11 +168,11 @@ SIZE_MUTANTS: tuple[tuple[str, Callable[[], Iterable[Row]], dict[str, Change]], 
     ("one group stands for all", sizes.counted, {"hubbub.noise.binomial:by_groups": _one_group}),
     (
         "sessions that do not fit in memory are left out",
-        sizes.public,
+        taint.public,
         {"hubbub.steps.subsequences:_pieces": _first_piece},
     ),
     ("rows on disk lose their user", sizes.records, {"hubbub.ingest.join:Join._spill": _forgetful_heaps}),
-    ("a row between two batches is lost", sizes.public, {"hubbub.engines.duckdb:DuckDB.map_batches": _short_batches}),
+    ("a row between two batches is lost", taint.public, {"hubbub.engines.duckdb:DuckDB.map_batches": _short_batches}),
     ("threads draw the same", independence.together, {"hubbub.noise.source:SystemBits": lambda _: _ThreadStreams}),
     (
         "a round draws what the round before drew",

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from hubbub.audit import adaptive, engine, independence, parts, sizes, static, sums, taint, two_stages
+from hubbub.audit import (
+    adaptive,
+    by_hand,
+    engine,
+    independence,
+    listed,
+    parts,
+    sizes,
+    static,
+    sums,
+    taint,
+    ties,
+    two_stages,
+)
 from hubbub.audit.protocols import SHARED, Row, to_the_end
 from hubbub.audit.whole import FULL, QUICK, whole_runs
 
@@ -27,6 +40,9 @@ DETECTORS: tuple[Callable[[], Iterable[Row]], ...] = (
     independence.tests,
     sizes.tests,
     sums.tests,
+    by_hand.tests,
+    ties.tests,
+    listed.public,
 )
 
 

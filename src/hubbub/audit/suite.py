@@ -6,10 +6,25 @@ Parameters are scaled down so that a violation is visible: no audit can see a δ
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 import pyarrow as pa
 
-from hubbub.audit import anonymity, chain, closed, closed_pairs, drawn, generic, logs, pooled, ran, shared
+from hubbub.audit import (
+    anonymity,
+    chain,
+    clicked,
+    closed,
+    closed_pairs,
+    drawn,
+    exchanged,
+    generic,
+    listed,
+    logs,
+    pooled,
+    ran,
+    shared,
+)
 from hubbub.audit.certificates import certificate
 from hubbub.audit.chain import is_chain
 from hubbub.audit.composed import composed
@@ -108,6 +123,13 @@ SUBJECTS: dict[str, Callable[[], list[Mechanism]]] = {
 }
 
 
+MORE: dict[str, tuple[Callable[[], Iterable[Row]], ...]] = {
+    "crowd": (listed.of_rounds, listed.sampled),
+    "korolova": (clicked.tests,),
+}
+"""Checks with subjects of their own: what is known beforehand."""
+
+
 def contract(subject: Subject) -> Iterator[Row]:
     """What holds for any parameters: one user's share, the only source of noise, the order of rows."""
     if subject.mechanism.takes_pool:
@@ -202,6 +224,10 @@ def _of_one(name: str, runs: int, say: Callable[[str], None]) -> Iterator[Row]:
     for subject in map(Subject.of, subjects):
         say(f"{name} {subject.mechanism.variant} {describe(subject.mechanism)}")
         yield from to_the_end(name, subject.mechanism.variant, tests(subject, runs))
+    say(f"{name}: what is known beforehand, and users exchanged")
+    more: list[Callable[[], Iterable[Row]]] = [*MORE.get(name, ()), partial(exchanged.tests, name)]
+    for test in more:
+        yield from to_the_end(name, mechanisms()[name].variants[0], test())
 
 
 def mutants(mechanism: str | None = None, *, say: Callable[[str], None] = lambda _: None) -> list[dict[str, str]]:

@@ -28,6 +28,7 @@ from hubbub.ledger import Ledger
 from hubbub.log import read_log
 from hubbub.mechanisms import Mechanism, build
 from hubbub.noise import NoiseSource, SeededNoise
+from hubbub.switches import Beyond, lowered
 
 USERS, KEYS = 120, 12
 
@@ -194,18 +195,25 @@ def public_bytes(out: Path) -> dict[str, bytes]:
 
 
 def public() -> Iterator[Row]:
-    """Every file of `public/`, with and without her, under one noise."""
+    """Every file of `public/`, with and without her, under one noise; and with her on every path of large logs."""
     for mechanism in mechanisms():
-        seen = on_one_day(
-            lambda folder, m=mechanism: [  # type: ignore[misc]
-                public_bytes(release(folder / str(with_her), m, with_her=with_her)) for with_her in (False, True)
-            ]
-        )
-        differing = sorted(n for n in seen[0].keys() | seen[1].keys() if seen[0].get(n) != seen[1].get(n))
-        check = f"byte difference of public/: {mechanism.name}"
-        detail = ", ".join(differing) or f"{len(seen[0])} files are the same"
-        yield shared_row(check, 0.0, float(len(differing)), 1.0, detail)
-        yield from certificates.printed(mechanism, json.loads(seen[0]["card.json"]))
+        without, *with_her = on_one_day(lambda folder, m=mechanism: _three(folder, m))  # type: ignore[misc]
+        for how, seen in zip(("", ", large paths"), with_her, strict=True):
+            yield same_bytes(f"byte difference of public/{how}: {mechanism.name}", without, seen)
+        yield from certificates.printed(mechanism, json.loads(without["card.json"]))
+
+
+def _three(folder: Path, mechanism: Mechanism) -> list[dict[str, bytes]]:
+    seen = [public_bytes(release(folder / str(her), mechanism, with_her=her)) for her in (False, True)]
+    with lowered(lambda each: each.beyond is Beyond.NOTHING):
+        return [*seen, public_bytes(release(folder / "large", mechanism, with_her=True))]
+
+
+def same_bytes(check: str, one: dict[str, bytes], other: dict[str, bytes]) -> Row:
+    """No file differs."""
+    differing = sorted(n for n in one.keys() | other.keys() if one.get(n) != other.get(n))
+    detail = ", ".join(differing) or f"{len(one)} files are the same"
+    return shared_row(check, 0.0, float(len(differing)), 1.0, detail)
 
 
 def on_one_day(write: Callable[[Path], list[dict[str, bytes]]]) -> list[dict[str, bytes]]:

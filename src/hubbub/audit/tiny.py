@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hubbub.audit.protocols import Event, Subject
+from hubbub.engines.base import Engine
 from hubbub.engines.duckdb import DuckDB
 from hubbub.ingest import SCHEMA, Ingested
 from hubbub.log import SearchLog
@@ -52,7 +53,7 @@ def _instance(process: int) -> duckdb.DuckDBPyConnection:
 
 
 @contextmanager
-def tiny_log(events: Iterable[Event], engine: type[DuckDB] = Tiny) -> Iterator[SearchLog]:
+def tiny_log(events: Iterable[Event], engine: Callable[..., Engine] = Tiny) -> Iterator[SearchLog]:
     """A SearchLog holding just these rows."""
     rows = [{"user": u, "time": t, "query": q, "rank": 1 if url else None, "url": url} for u, t, q, url in events]
     with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as folder:
