@@ -199,7 +199,7 @@ def as_version_1(path: Path, *, cap_first: bool) -> None:
     db.close()
 
 
-def standing_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
+def opened_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
     monkeypatch.setattr("hubbub.ledger.file.File._refuse_unfit", lambda _: None)  # seals are another test's
     return Ledger(path)
 
@@ -213,7 +213,7 @@ def test_an_old_ledger_is_summed_under_the_new_rule(
         for _ in range(3):
             spend(book, CROWD)
     as_version_1(path, cap_first=cap_first)
-    with standing_of(path, monkeypatch) as book:
+    with opened_again(path, monkeypatch) as book:
         standing, spent = book.standing("us"), book.spent("us")
         assert spent.advance_epsilon == compose([CROWD] * 3, 1.2e-5), "what version 1 printed"
         assert spent.epsilon == pytest.approx(2.1922, abs=1e-4)
@@ -241,7 +241,7 @@ def test_an_old_ledger_whose_releases_do_not_fit_counts_them_as_they_came(
         spend(book, NOVEL)
         book.cap("us", 1.2, 4.5e-6)
     as_version_1(path, cap_first=True)
-    with standing_of(path, monkeypatch) as book:
+    with opened_again(path, monkeypatch) as book:
         standing = book.standing("us")
         assert (standing.opened, len(standing.loose)) == ((), 2)
         assert not book.allows("us", CROWD)

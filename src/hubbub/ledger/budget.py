@@ -132,9 +132,14 @@ def rooms(opened: Sequence[Opened]) -> list[Opened]:
     adding = [o for o in opened if o.adds]
     places = [o for o in opened if not o.adds]
     if adding:
-        whole, left = (_sum([getattr(o, part) for o in adding]) for part in ("whole", "left"))
-        pair = {part: sum((getattr(o, part) for o in adding), Fraction(0)) for part in ("epsilon", "delta")}
-        places.append(replace(adding[-1], whole=whole, left=left, **pair))
+        one = replace(
+            adding[-1],
+            whole=_sum([o.whole for o in adding]),
+            left=_sum([o.left for o in adding]),
+            epsilon=sum((o.epsilon for o in adding), Fraction(0)),
+            delta=sum((o.delta for o in adding), Fraction(0)),
+        )
+        places.append(one)
     return places
 
 
