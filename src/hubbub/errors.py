@@ -11,16 +11,21 @@
     ├── CheckFailed         exit 1: a card, an audit or a reproduction did not hold
     └── OurBug              exit 3: an invariant of ours broke; please report it
 
-A message says what was given, what is allowed, and what to do next.
+A message says what was given, what is allowed, and what to do next. An error that depends on the log says which of the
+conditions on which a release exists (existence.py) did not hold: `because`, of its own or of its kind.
 """
 
 from __future__ import annotations
+
+from hubbub.existence import Cause
 
 
 class HubbubError(Exception):
     """Base of all of hubbub's exceptions."""
 
     exit_code = 3
+    because: Cause | None = None
+    """Which condition on the log, or on the run, did not hold; None: no log decides about this error."""
 
 
 class UserError(HubbubError):
@@ -28,8 +33,12 @@ class UserError(HubbubError):
 
     exit_code = 2
 
-    def __init__(self, what: str, *, given: object = None, allowed: str = "", next: str = "") -> None:
+    def __init__(
+        self, what: str, *, given: object = None, allowed: str = "", next: str = "", because: Cause | None = None
+    ) -> None:
         self.what, self.given, self.allowed, self.next = what, given, allowed, next
+        if because is not None:
+            self.because = because
         lines = [what]
         if given is not None:
             lines.append(f"  given:   {given}")
@@ -43,6 +52,8 @@ class UserError(HubbubError):
 class InputError(UserError):
     """A log, list or configuration file that cannot be read."""
 
+    because = Cause.READABLE
+
 
 class ParameterError(UserError):
     """A parameter that is unknown, missing or out of its range."""
@@ -50,6 +61,8 @@ class ParameterError(UserError):
 
 class OutputError(UserError):
     """The release cannot be written where it was asked for."""
+
+    because = Cause.ENDED
 
 
 class LedgerError(UserError):
@@ -74,3 +87,4 @@ class OurBug(HubbubError):
     """An invariant of hubbub's own does not hold: nothing the user did."""
 
     exit_code = 3
+    because = Cause.ENDED

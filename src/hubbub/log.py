@@ -74,6 +74,12 @@ class SearchLog:
             inside = f' WHERE "time" >= {start} AND "time" < {after}'
         self.engine.view("log", f'SELECT "user" AS uid, "time", query, "rank", url FROM cleaned{inside}')
 
+    def rows(self) -> int:
+        """How many rows lie in the period, exactly: for the owner's eyes only."""
+        if self.period is None:
+            return self.ingested.kept
+        return int(self.engine.fetch("SELECT count(*) AS n FROM log").column("n")[0].as_py())
+
     def users(self) -> int:
         """How many users there are, exactly: for the owner's eyes only."""
         return int(self.engine.fetch("SELECT count(DISTINCT uid) AS n FROM log").column("n")[0].as_py())

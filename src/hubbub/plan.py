@@ -11,6 +11,7 @@ from hubbub.account import Step
 from hubbub.card.build import build_card, columns
 from hubbub.card.facts import Booked, Facts
 from hubbub.card.owner import Owner
+from hubbub.card.strength import remarks
 from hubbub.errors import ParameterError, Refused
 from hubbub.folder import require_free
 from hubbub.guarantee import ANYTHING, Guarantee, number
@@ -35,6 +36,10 @@ class Plan:
     not_private: bool = False
     new_population: bool = False
     """Whether the owner states that no population of the ledger is about these people."""
+    allow_empty: bool = False
+    """Make the release though no row of the log lies in the stated period."""
+    drop_outside: bool = False
+    """Make it though rows lie outside, which do not count."""
     run: dict[str, object] = field(default_factory=dict)
     """The command's own options, kept in `owner-only/run.toml` so that it can be run again."""
 
@@ -54,7 +59,20 @@ class Plan:
 
     def facts(self, booked: Booked, user_column: str) -> Facts:
         """What the card of this plan is told."""
-        return Facts(self.owner, booked, user_column, self.seed is not None, self.max_rejects, self.users_public)
+        return Facts(
+            self.owner,
+            booked,
+            user_column,
+            self.seed is not None,
+            self.max_rejects,
+            self.users_public,
+            allow_empty=self.allow_empty,
+            drop_outside=self.drop_outside,
+        )
+
+    def remarks(self) -> list[str]:
+        """What the owner should hear of her ε and δ before they are spent; the card says it, too."""
+        return remarks(self.guarantee(), self.users_public)
 
     def draft(self, user_column: str = "user") -> None:
         """Make the card and its pages once without a release: what cannot be stated must not cost anything."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hubbub.errors import InputError, ParameterError, Refused
+from hubbub.existence import Cause
 from hubbub.fitting import require_room
 from hubbub.ledger import refuse_new
 from hubbub.lists import Made
@@ -65,4 +66,26 @@ def refuse_damaged(log: SearchLog, most: float) -> None:
             given=f"{ingested.rejected} of {ingested.read} lines ({reasons})",
             allowed=f"at most {most:.3g} of them",
             next="check --format and --columns, or raise --max-rejects if the log really looks like this",
+            because=Cause.REJECTS,
+        )
+
+
+def refuse_elsewhere(plan: Plan, inside: int, rows: int) -> None:
+    """A log that is not of the stated period: what would be lost, and the word that lets it go."""
+    period = plan.owner.period
+    if period is None:
+        return
+    if inside == 0 and not plan.allow_empty:
+        raise InputError(
+            f"No row of the log lies {period}: the release would be of nothing.",
+            given=f"{rows:,} rows, all outside the stated period or without a time",
+            next="correct the period, or the column of times; or say --allow-empty --drop-outside if that is meant",
+            because=Cause.INSIDE,
+        )
+    if inside < rows and not plan.drop_outside:
+        raise InputError(
+            "Part of the log lies outside the stated period. The release would leave it out.",
+            given=f"{rows - inside:,} of {rows:,} rows are not {period}, or have no time",
+            next="correct the period, or say --drop-outside to go on without these rows",
+            because=Cause.OUTSIDE,
         )

@@ -39,7 +39,13 @@ from hubbub.mechanisms.base import Mechanism, Rows, Tables
 from hubbub.mechanisms.spread import perturb
 from hubbub.noise import SecureNoise, SeededNoise
 from hubbub.plan import Plan
-from hubbub.refusals import refuse_by_ledger, refuse_damaged, refuse_other_period, refuse_unknown_previous
+from hubbub.refusals import (
+    refuse_by_ledger,
+    refuse_damaged,
+    refuse_elsewhere,
+    refuse_other_period,
+    refuse_unknown_previous,
+)
 from hubbub.report.owner import finish
 from hubbub.report.page import write_pages
 from hubbub.steps.count import names
@@ -84,10 +90,13 @@ def release(
     """Release a log with a mechanism into a new folder; the Python form of `hubbub release`.
 
     Further arguments are those of `Plan`: owner, population, new_population, dataset, users_public, max_rejects, seed,
-    not_private.
+    not_private, allow_empty, drop_outside.
     """
+    planned = Plan(mechanism, Path(out).absolute(), **plan)
+    for remark in planned.remarks():
+        warnings.warn(remark, stacklevel=2)
     with Ledger(None if ledger is None else Path(ledger)) as book:
-        result = run_release(log, Plan(mechanism, Path(out).absolute(), **plan), book)
+        result = run_release(log, planned, book)
     if result.warning:
         warnings.warn(result.warning, stacklevel=2)
     return result.release
@@ -119,6 +128,7 @@ def _run(log: SearchLog, plan: Plan, ledger: Ledger, noise: NoiseSource | None, 
     refuse_unknown_previous(ledger, plan)
     refuse_other_period(log, plan.owner)
     refuse_damaged(log, plan.max_rejects)
+    refuse_elsewhere(plan, log.rows(), log.ingested.kept)
     if noise is None:
         noise = SecureNoise() if plan.seed is None else SeededNoise(plan.seed)
     if guarantee.private and not noise.private:
@@ -132,6 +142,7 @@ def _run(log: SearchLog, plan: Plan, ledger: Ledger, noise: NoiseSource | None, 
 
     owner_only: dict[str, object] = {
         "rows": log.ingested.kept,
+        "outside_period": log.ingested.kept - log.rows(),
         "users": log.users(),
         "rejects": log.ingested.rejected,
         "reasons": log.ingested.reasons,

@@ -84,7 +84,8 @@ def test_a_release_end_to_end(hubbub: Hubbub, log_file: Path, tmp_path: Path, na
 
 def test_crowd_counts_are_close(log_file: Path, tmp_path: Path) -> None:
     with package.read_log(log_file, format="aol") as log:
-        made = package.release(log, package.Crowd(epsilon=8, delta="1e-4", tables=["queries"]), tmp_path / "out")
+        crowd = package.Crowd(epsilon=8, delta="1e-4", tables=["queries"])
+        made = package.release(log, crowd, tmp_path / "out", users_public=300)
     rows = {r["query"]: r for r in made.queries.to_arrow().to_pylist()}
     for query, users in (("weather", 300), ("news", 300), ("maps", 150)):
         assert abs(rows[query]["users"] - users) < 6 * rows[query]["noise_sd"] + 30

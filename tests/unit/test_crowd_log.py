@@ -258,7 +258,7 @@ def test_keys_without_counts_are_alike() -> None:
 
 def released(log_file: Path, out: Path, tables: tuple[str, ...] = ("queries", "log"), **plan: Any) -> package.Release:
     with package.read_log(log_file, format="aol") as log:
-        return package.release(log, package.Crowd(**SETTINGS, tables=list(tables)), out, **plan)
+        return package.release(log, package.Crowd(**SETTINGS, tables=list(tables)), out, users_public=300, **plan)
 
 
 def test_a_release_end_to_end(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:

@@ -119,9 +119,9 @@ def test_a_stated_period_drops_rows_outside(log_file: Path, tmp_path: Path) -> N
     period = Period(date(2006, 3, 1), date(2006, 3, 14))
     with read_log(log_file, format="aol", period=period) as log:
         inside = log.users()
-        hubbub.release(
-            log, hubbub.Korolova(epsilon=4, delta="1e-3"), tmp_path / "out", owner=Owner(period=period), dataset="half"
-        )
+        made = hubbub.Korolova(epsilon=4, delta="1e-3")
+        plan: dict[str, Any] = {"owner": Owner(period=period), "dataset": "half", "users_public": 300}
+        hubbub.release(log, made, tmp_path / "out", drop_outside=True, **plan)
     assert 0 < inside < 300
     card = Release(tmp_path / "out").card
     assert "between 2006-03-01 and 2006-03-14" in str(card)
@@ -245,7 +245,7 @@ def test_a_claim_without_bound_is_null(log_file: Path, tmp_path: Path, monkeypat
     """A paper whose formula gives infinity claims nothing; the card holds null, with the reason."""
     claim = Claim("a paper", math.inf, math.nan, holds=True, why="its α is infinite")
     monkeypatch.setattr(hubbub.Korolova, "claimed", lambda self: claim)
-    with hubbub.read_log(log_file, format="aol") as log:
+    with hubbub.read_log(log_file, format="aol") as log, pytest.warns(UserWarning, match="δ = "):
         made = hubbub.release(log, hubbub.Korolova(b=1, K=0), tmp_path / "out")
     claimed: Any = made.card["mechanism"]
     assert claimed["claimed"] == {

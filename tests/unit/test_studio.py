@@ -8,6 +8,8 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,7 @@ from hubbub.cli.studio import _listen, _sorted
 from hubbub.errors import ParameterError, Refused
 from hubbub.estimate import estimate_log
 from hubbub.ledger import Ledger
-from hubbub.log import SearchLog, read_log
+from hubbub.log import Period, SearchLog, read_log
 from hubbub.mechanisms import build
 from hubbub.steps import bound
 from hubbub.steps.count import count
@@ -318,6 +320,36 @@ def test_the_command_on_the_page_makes_the_release_on_the_page(client: Client, s
     document = json.loads(made.stdout)
     assert document["thresholds"] == post(client, "/api/estimate", QUESTION)["thresholds"]
     assert document["tables"].keys() == {"queries", "clicks"}
+
+
+def test_rows_outside_the_period_are_confirmed_on_the_page(client: Client, studio: Studio) -> None:
+    assert post(client, "/api/plan", QUESTION)["confirm"] == {}
+    first = date(2006, 3, 1)
+    assert studio.opened is not None and studio.opened.profile is not None
+    studio.owner = Owner(period=Period(first, first))
+    studio.opened.profile = replace(studio.opened.profile, rows=90, outside_period=10)
+    found = post(client, "/api/plan", QUESTION)
+    assert "10 of 100 rows are not between 2006-03-01 and 2006-03-01" in found["refusal"]
+    assert list(found["confirm"]) == ["drop_outside"] and "Leave out 10 of 100 rows" in found["confirm"]["drop_outside"]
+    started = post(client, "/api/start", QUESTION | {"agreed": True, "confirmed": ["not_private"]})
+    assert "outside the stated period" in started["refused"] and studio.job is None
+    found = post(client, "/api/plan", QUESTION | {"confirmed": ["drop_outside", "not_private"]})
+    assert found["refusal"] == "" and "--drop-outside" in found["command"] and "--not-private" not in found["command"]
+    studio.opened.profile = replace(studio.opened.profile, rows=0, outside_period=100)
+    found = post(client, "/api/plan", QUESTION | {"confirmed": ["drop_outside"]})
+    assert "No row of the log" in found["refusal"] and set(found["confirm"]) == {"allow_empty", "drop_outside"}
+    found = post(client, "/api/plan", QUESTION | {"confirmed": ["allow_empty", "drop_outside"]})
+    assert found["refusal"] == "" and "--allow-empty" in found["command"]
+
+
+def test_what_a_large_budget_means_is_said_before_it_is_spent(client: Client, studio: Studio) -> None:
+    assert post(client, "/api/plan", QUESTION | {"settings": {"epsilon": "4", "delta": "1e-5"}})["remarks"] == []
+    large = QUESTION | {"settings": {"epsilon": "12", "delta": "1e-4"}}
+    said = post(client, "/api/plan", large)["remarks"]
+    assert len(said) == 2 and said[0].startswith("ε = 12 is above 10") and "no number of users" in said[1]
+    studio.given = dict(studio.given) | {"users_public": 400}
+    found = post(client, "/api/plan", large)
+    assert len(found["remarks"]) == 1 and "--users-public 400" in found["command"]
 
 
 def test_past_a_cap_it_explains_and_refuses(client: Client, studio: Studio) -> None:

@@ -10,7 +10,9 @@ from hubbub import audited
 from hubbub.account import Domain
 from hubbub.card.facts import ACCOUNTANT, BASES, LIBRARIES, LOOK, Booked, Facts
 from hubbub.card.schema import NOT_STATED, STAMP, VERSION, Card, integrity
+from hubbub.card.strength import remarks, word
 from hubbub.delta import means
+from hubbub.existence import conditions
 from hubbub.guarantee import Definition, Guarantee, Neighbours, finite, number
 from hubbub.mechanisms.base import Mechanism
 
@@ -89,6 +91,8 @@ def _release(mechanism: Mechanism, facts: Facts) -> dict[str, object]:
         else {"from": period.first.isoformat(), "to": period.last.isoformat(), "per": "whole-period"},
         "users_stated_by_owner": facts.users,
         "max_rejects": facts.max_rejects,
+        "allow_empty": facts.allow_empty,
+        "drop_outside": facts.drop_outside,
     }
 
 
@@ -127,11 +131,9 @@ def _claim(mechanism: Mechanism, guarantee: Guarantee, facts: Facts) -> dict[str
         "delta_vs_users": None
         if users is None or delta is None
         else {"users_public_or_noisy": users, "source": "stated by the owner", "delta_times_users": delta * users},
-        "conditions": [
-            f"The release was made only because at most {facts.max_rejects:.3g} of the input's lines were unreadable; "
-            "that check is not part of the claim.",
-            *guarantee.caveats,
-        ],
+        "strength": None if guarantee.epsilon is None or not guarantee.private else word(guarantee.epsilon),
+        "remarks": remarks(guarantee, users),
+        "conditions": [*conditions(mechanism, facts), *guarantee.caveats],
     }
 
 

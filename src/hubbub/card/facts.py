@@ -90,6 +90,10 @@ class Facts:
     max_rejects: float
     users: int | None
     """The number of users the owner declares."""
+    allow_empty: bool = False
+    """Whether the owner takes a release of no rows at all …"""
+    drop_outside: bool = False
+    """… and lets rows outside her period go."""
     files: Mapping[str, Written] = field(default_factory=dict)
     published: date = field(default_factory=lambda: datetime.now(UTC).date())
     versions: Mapping[str, str] = field(default_factory=installed)
@@ -145,6 +149,8 @@ def facts_of(card: Card) -> Facts:
         seeded=made.randomness.seeded,
         max_rejects=release.max_rejects,
         users=release.users_stated_by_owner,
+        allow_empty=release.allow_empty,
+        drop_outside=release.drop_outside,
         files={f.path: Written(f.sha256, f.rows) for f in release.files},
         published=date.fromisoformat(release.published),
         versions=versions | {name: made.libraries[name] for name in LIBRARIES},

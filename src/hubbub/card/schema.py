@@ -53,6 +53,8 @@ class ReleasePart(Part):
     period_stated_by_owner: Period | None
     users_stated_by_owner: int | None
     max_rejects: float
+    allow_empty: bool
+    drop_outside: bool
 
 
 class Claimed(Part):
@@ -111,6 +113,8 @@ class ClaimPart(Part):
     delta_vs_users: DeltaVsUsers | None
     model: str = "central"
     interactive: bool = False
+    strength: str | None
+    remarks: list[str]
     conditions: list[str]
 
 

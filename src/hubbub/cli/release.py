@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hubbub.cli.shared import (
+    AllowEmpty,
     CanonicalUrls,
     Columns,
     Config,
     Dataset,
     Delta,
+    DropOutside,
     EngineName,
     Epsilon,
     Format,
@@ -37,6 +39,7 @@ from hubbub.cli.shared import (
     TableNames,
     Terminal,
     Threads,
+    UsersPublic,
     Variant,
     Verbose,
     Work,
@@ -83,15 +86,15 @@ def release(
     population: Population = None,
     new_population: NewPopulation = None,
     dataset: Dataset = None,
-    users_public: Annotated[
-        int | None, typer.Option(help="Declared number of users; δ must be below 1/N.", metavar="N")
-    ] = None,
+    users_public: UsersPublic = None,
     ledger: LedgerFile = None,
     config: Config = None,
     seed: Annotated[int | None, typer.Option(help="Repeatable noise, for tests: NOT PRIVATE.", metavar="S")] = None,
     not_private: Annotated[
         bool | None, typer.Option("--not-private", help="Accept a release that is not private.")
     ] = None,
+    allow_empty: AllowEmpty = None,
+    drop_outside: DropOutside = None,
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -130,6 +133,8 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
         seed=whole_number(given["seed"], "seed", least=0),
         not_private=bool(given["not_private"]),
         new_population=bool(given["new_population"]),
+        allow_empty=bool(given["allow_empty"]),
+        drop_outside=bool(given["drop_outside"]),
         run={k: _absolute(k, v) for k, v in given.items() if k not in ("epsilon", "delta")}
         | {"set": dict(settings), "card": card},
     )
@@ -148,6 +153,8 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
         terminal.say(guarantee.sentence("" if owner.period is None else str(owner.period)))
         for rule in mechanism.missing():
             terminal.say(f"  {rule}")
+        for remark in plan.remarks():
+            terminal.warn(remark)
         mechanism.say = terminal.say
         with open_log(given, owner.period, terminal, kept) as log:
             result = run_release(log, plan, ledger, say=terminal.note)

@@ -66,6 +66,13 @@ Set = Annotated[list[str] | None, typer.Option(help="A parameter, as name=value;
 Variant = Annotated[str | None, typer.Option(help="strict (provable, default) or published (as in the paper).")]
 NeighboursName = Annotated[str | None, typer.Option(help="add-remove (default) or replace.")]
 TableNames = Annotated[str | None, typer.Option(help="Tables to release, e.g. queries,clicks.", metavar="T,…")]
+UsersPublic = Annotated[int | None, typer.Option(help="Declared number of users; δ must be below 1/N.", metavar="N")]
+AllowEmpty = Annotated[
+    bool | None, typer.Option("--allow-empty", help="Release though no row lies in the stated period.")
+]
+DropOutside = Annotated[
+    bool | None, typer.Option("--drop-outside", help="Leave out rows outside the stated period, instead of stopping.")
+]
 Serp = Annotated[str | None, typer.Option(help="Public result list: Parquet or TSV with query, url.", metavar="F")]
 Pool = Annotated[str | None, typer.Option(help="Public pool of queries: `hubbub pool build` makes one.", metavar="F")]
 PublicList = Annotated[
@@ -307,7 +314,9 @@ def whole_number(value: object, name: str, least: int = 1, most: int | None = No
 
 KINDS: dict[str, tuple[str, tuple[type, ...]]] = {
     **dict.fromkeys(("threads", "users_public", "seed"), ("a whole number", (int,))),
-    **dict.fromkeys(("canonical_urls", "new_population", "not_private"), ("true or false", (bool,))),
+    **dict.fromkeys(
+        ("canonical_urls", "new_population", "not_private", "allow_empty", "drop_outside"), ("true or false", (bool,))
+    ),
     **dict.fromkeys(("epsilon", "delta", "max_rejects"), ("a number or text", (int, float, str))),
 }
 TEXT = ("text", (str,))

@@ -12,10 +12,12 @@ import typer
 
 from hubbub.cli.inspect import looked
 from hubbub.cli.shared import (
+    AllowEmpty,
     CanonicalUrls,
     Columns,
     Config,
     Dataset,
+    DropOutside,
     Format,
     Json,
     LedgerFile,
@@ -26,12 +28,14 @@ from hubbub.cli.shared import (
     Quiet,
     Terminal,
     Threads,
+    UsersPublic,
     Verbose,
     asked,
     command,
     open_log,
     parse_share,
     settle_format,
+    whole_number,
 )
 from hubbub.errors import InputError, ParameterError
 
@@ -67,6 +71,9 @@ def studio(
     dataset: Dataset = None,
     ledger: LedgerFile = None,
     config: Config = None,
+    users_public: UsersPublic = None,
+    allow_empty: AllowEmpty = None,
+    drop_outside: DropOutside = None,
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -160,6 +167,7 @@ def _studio(paths: list[str], given: dict[str, Any], config: str | None, folder:
     if own["log"] is not None:
         own["log"] = str(Path(own["log"]).absolute())
         settle_format(own, terminal)
+    whole_number(own["users_public"], "users-public")
     share = parse_share("5%" if own["max_rejects"] is None else own["max_rejects"])
     home = Path(folder).absolute()
     if not home.is_dir():

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from hubbub.engines.base import Batches
 from hubbub.errors import InputError, OurBug, OutputError, ParameterError
+from hubbub.existence import Cause
 from hubbub.switches import switch
 
 MEMORY = re.compile(r"\d+(\.\d+)?\s*([KMGT]i?B|B)", re.IGNORECASE)
@@ -58,6 +59,7 @@ class DuckDB:
                 "The engine ran out of the memory it was allowed.",
                 given=str(error).splitlines()[0],
                 next="raise --memory, or give --work a folder with more free space to spill into",
+                because=Cause.ENDED,
             ) from error
         except duckdb.IOException as error:
             text = str(error)
@@ -65,7 +67,8 @@ class DuckDB:
                 raise OutputError(
                     "The disk is full.", given=text.splitlines()[0], next="free some space or choose another --work"
                 ) from error
-            raise InputError("The engine could not read or write a file.", given=text.splitlines()[0]) from error
+            what = "The engine could not read or write a file."
+            raise InputError(what, given=text.splitlines()[0], because=Cause.ENDED) from error
 
     def _run(self, sql: str) -> None:
         with self._plain_errors():

@@ -22,6 +22,7 @@ from hubbub import delta, measured
 from hubbub.account import Domain, Loss, fewest, half_width
 from hubbub.coins import CoinStep
 from hubbub.errors import ParameterError
+from hubbub.existence import Cause
 from hubbub.gaussian import AnyStep, GaussianStep, total
 from hubbub.guarantee import Claim, Definition, Guarantee, Neighbours
 from hubbub.steps.keys import Keys
@@ -238,6 +239,15 @@ class Mechanism(ABC):
     def keywise(self) -> bool:
         """Whether the noise and the tests of a key look at that key alone: a table may then be perturbed in parts."""
         return False
+
+    @property
+    def needs_times(self) -> bool:
+        """Whether a log without times is refused."""
+        return any(self.offers[table].timed for table in self.tables)
+
+    def stops(self) -> tuple[Cause, ...]:
+        """What else of the log can stop a release: the causes that refusals of its own name."""
+        return ()
 
     def caveats(self) -> tuple[str, ...]:
         """What a reader of the guarantee must know besides."""

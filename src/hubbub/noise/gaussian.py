@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.errors import ParameterError
+from hubbub.existence import Cause
 from hubbub.noise.cells import Cells
 from hubbub.noise.intervals import exp_neg_bounds, times_down, times_up
 from hubbub.noise.parameters import rational
@@ -38,6 +39,7 @@ class DiscreteGaussian(Cells):
                 given=self.variance,
                 allowed=f"any fraction below {DIRECT_BELOW}; above, a numerator below 2^45",
                 next="round it up to a fraction with a smaller numerator, or count on a coarser grid",
+                because=Cause.ENDED,
             )
         cell_bits = max(0, (int(self.variance).bit_length() + 1) // 2 - 6)
         table = Table(_boundaries(Fraction(1 << 2 * cell_bits) / (2 * self.variance), cell_bits == 0), word_bits)

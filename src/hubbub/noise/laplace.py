@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.errors import ParameterError
+from hubbub.existence import Cause
 from hubbub.noise.cells import Cells
 from hubbub.noise.intervals import exp_neg_bounds, times_down, times_up
 from hubbub.noise.parameters import rational
@@ -37,6 +38,7 @@ class DiscreteLaplace(Cells):
                 given=self.scale,
                 allowed=f"any fraction below {DIRECT_BELOW}; below 2^36 if its numerator is below 2^46",
                 next="round the scale up to a fraction with a smaller numerator: more noise is the private side",
+                because=Cause.ENDED,
             )
         cell_bits = max(0, int(self.scale).bit_length() - 6)
         table = Table(_boundaries(Fraction(1 << cell_bits) / self.scale, direct=cell_bits == 0), word_bits)

@@ -6,6 +6,7 @@ from fractions import Fraction
 from numbers import Rational
 
 from hubbub.errors import ParameterError
+from hubbub.existence import Cause
 
 
 def rational(name: str, value: Fraction | int) -> Fraction:
@@ -16,14 +17,17 @@ def rational(name: str, value: Fraction | int) -> Fraction:
             given=repr(value),
             allowed="an int or a fractions.Fraction above 0",
             next=f"write it as a fraction, rounded up: a larger {name} is the private side",
+            because=Cause.ENDED,
         )
     if value <= 0:
-        raise ParameterError(f"The noise {name} must be positive.", given=value, allowed="above 0")
+        what = f"The noise {name} must be positive."
+        raise ParameterError(what, given=value, allowed="above 0", because=Cause.ENDED)
     return Fraction(int(value.numerator), int(value.denominator))
 
 
 def whole(name: str, value: int, *, at_least: int = 0, below: int = 1 << 62) -> int:
     """An integer in its range, or a refusal."""
     if not at_least <= value < below:
-        raise ParameterError(f"{name} is out of range.", given=value, allowed=f"{at_least} to {below - 1}")
+        allowed = f"{at_least} to {below - 1}"
+        raise ParameterError(f"{name} is out of range.", given=value, allowed=allowed, because=Cause.ENDED)
     return int(value)

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.errors import ParameterError
+from hubbub.existence import Cause
 from hubbub.noise import gaussian, laplace
 from hubbub.noise.absent import Exits, exits
 from hubbub.noise.binomial import binomial
@@ -121,6 +122,7 @@ class _Sampled:
                 given=variance,
                 allowed=f"below {gaussian.DIRECT_BELOW}",
                 next="draw the noise with `gaussian` in blocks and count",
+                because=Cause.ENDED,
             )
         return self._tail(step, lambda t, precision: gaussian.tail_bounds(variance, t, precision), at_least, trials)
 

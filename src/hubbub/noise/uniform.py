@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.errors import ParameterError
+from hubbub.existence import Cause
 from hubbub.noise.bits import Bits, words
 
 MOST = 1 << 62
@@ -14,7 +15,8 @@ MOST = 1 << 62
 def below_each(bits: Bits, limits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Remainders of 64-bit words; words at or beyond the last whole round of a limit are drawn again."""
     if limits.size and (limits.min() < 1 or limits.max() > MOST):
-        raise ParameterError("A uniform integer needs a limit.", given=int(limits.min()), allowed="1 to 2^62")
+        what = "A uniform integer needs a limit."
+        raise ParameterError(what, given=int(limits.min()), allowed="1 to 2^62", because=Cause.ENDED)
     limit = limits.astype(np.uint64)
     last = ~((~limit + np.uint64(1)) % limit)  # ~limit + 1 is 2^64 − limit, and its remainder 2^64 mod limit
     out = np.empty(limits.size, np.uint64)

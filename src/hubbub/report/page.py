@@ -19,6 +19,7 @@ from markupsafe import Markup, escape
 
 from hubbub.card.build import PAGES
 from hubbub.card.schema import NOT_STATED, Card
+from hubbub.card.strength import beside, scale
 from hubbub.card.words import noise_of, rule_of
 from hubbub.guarantee import number
 from hubbub.report import public
@@ -134,6 +135,7 @@ def jinja() -> jinja2.Environment:
     environment.filters |= {"noise": noise_of, "rule": rule_of, "cell": public.cell, "seen": public.seen}
     environment.filters |= {"by_table": _by_table, "ticks": _ticks, "plain": plain, "bibtex": _bibtex, "csp": _csp}
     environment.globals |= {"band": public.band, "HAZARDS": HAZARDS, "NOT_STATED": NOT_STATED}
+    environment.globals |= {"SCALE": scale(), "beside": beside}
     return environment
 
 

@@ -82,7 +82,9 @@ def _all_runs() -> str:
     return " UNION ALL ".join(_texts(length, f"{walks} AS walks") for length in range(3, LONGEST + 1))
 
 
-SESSIONS = Keys("sessions", ("queries",), _all_runs(), ('"time"', "queries"), sequence=True, prepare=require_times)
+SESSIONS = Keys(
+    "sessions", ("queries",), _all_runs(), ('"time"', "queries"), sequence=True, timed=True, prepare=require_times
+)
 """Runs of three and four queries as one table."""
 
 CHOSEN_TRANSITIONS = replace(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hubbub.errors import InputError
+from hubbub.existence import Cause
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
@@ -46,10 +47,12 @@ def adjacent(gap: int = GAP, log: str = "log") -> str:
 
 
 def require_times(log: SearchLog) -> None:
-    """Without times there are no sessions: better an error than an empty table."""
-    if not log.engine.fetch('SELECT 1 AS one FROM log WHERE "time" IS NOT NULL LIMIT 1').num_rows:
+    """Without times there are no sessions: better an error than an empty table. A log of no rows lacks no times."""
+    timed, any_row = (f"SELECT 1 AS one FROM log{only} LIMIT 1" for only in (' WHERE "time" IS NOT NULL', ""))
+    if not log.engine.fetch(timed).num_rows and log.engine.fetch(any_row).num_rows:
         raise InputError(
             "This log has no times, so it has no sessions and no transitions.",
             given=f"format {log.ingested.format}, no time read",
             next="name the column of times with --columns time=…, or ask for other tables",
+            because=Cause.TIMES,
         )

@@ -14,7 +14,7 @@ from hubbub.inspect import Profile, profile
 from hubbub.ledger import Ledger, named
 from hubbub.odometer import odometer
 from hubbub.plan import Plan
-from hubbub.refusals import refuse_by_ledger
+from hubbub.refusals import refuse_by_ledger, refuse_elsewhere
 from hubbub.release import Release
 from hubbub.web.asked import Asked, release_command, spoken
 from hubbub.web.jobs import Job
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from hubbub.log import SearchLog
 
 LOOK = "studio"
+CONFIRM = ("allow_empty", "drop_outside")
+"""Options by which the owner confirms on the page what she might not have meant."""
+Confirmed = frozenset[str]
 
 
 @dataclass
@@ -98,7 +101,7 @@ class Studio:
 
     # ------------------------------------------------------------------ a release
 
-    def plan(self, asked: Asked, name: str) -> Plan:
+    def plan(self, asked: Asked, name: str, confirmed: Confirmed = frozenset()) -> Plan:
         """The release that was asked for, into a new folder of the studio's own."""
         if not name or name != Path(name).name or name.startswith(".") or not name.isprintable():
             raise ParameterError(
@@ -113,15 +116,37 @@ class Studio:
             population=self.population,
             dataset=self.dataset,
             new_population=bool(self.given.get("new_population")),
+            users_public=self.given.get("users_public"),
+            allow_empty=bool(self.given.get("allow_empty")) or "allow_empty" in confirmed,
+            drop_outside=bool(self.given.get("drop_outside")) or "drop_outside" in confirmed,
         )
 
-    def command(self, asked: Asked, name: str) -> list[str]:
+    def command(self, asked: Asked, name: str, confirmed: Confirmed = frozenset()) -> list[str]:
         """The same as a command."""
-        return release_command(self.given, asked, self.folder / (name or "release"), self.config)
+        given = dict(self.given) | dict.fromkeys(sorted(confirmed), True)
+        return release_command(given, asked, self.folder / (name or "release"), self.config)
 
-    def consequences(self, asked: Asked, name: str) -> dict[str, object]:
+    def confirmable(self) -> dict[str, str]:
+        """What of the log has to be confirmed on the page before a release of it, in words, by its option."""
+        found = None if self.opened is None else self.opened.profile
+        if self.owner.period is None or found is None or found.outside_period == 0:
+            return {}
+        lost = f"Leave out {found.outside_period:,} of {found.outside_period + found.rows:,} rows"
+        asked = {"drop_outside": f"{lost}: they are not {self.owner.period}, or have no time"}
+        if found.rows == 0:
+            asked["allow_empty"] = "Release nothing: no row is left"
+        return {flag: text for flag, text in asked.items() if not self.given.get(flag)}
+
+    def _refuse(self, plan: Plan) -> None:
+        """What is known of the log already need not be found out by a run."""
+        plan.refuse_early()
+        found = None if self.opened is None else self.opened.profile
+        if found is not None:
+            refuse_elsewhere(plan, found.rows, found.rows + found.outside_period)
+
+    def consequences(self, asked: Asked, name: str, confirmed: Confirmed = frozenset()) -> dict[str, object]:
         """The claim, the ledger before and after, and the library's own refusal if there is one. Spends nothing."""
-        plan = self.plan(asked, name)
+        plan = self.plan(asked, name, confirmed)
         guarantee = plan.guarantee()
         period = "" if self.owner.period is None else str(self.owner.period)
         refusal = ""
@@ -131,7 +156,7 @@ class Studio:
             after, after_delta = _with(book, self.population, plan)
             try:
                 refuse_by_ledger(book, plan, quickly=True)
-                plan.refuse_early()
+                self._refuse(plan)
             except HubbubError as error:
                 refusal = str(error)
         return {
@@ -147,22 +172,24 @@ class Studio:
             "releases": before.releases,
             "cap": None if cap is None else {"epsilon": cap.epsilon, "delta": cap.delta},
             "refusal": refusal,
-            "command": spoken(self.command(asked, name)),
+            "remarks": plan.remarks(),
+            "confirm": self.confirmable(),
+            "command": spoken(self.command(asked, name, confirmed)),
         }
 
-    def start(self, asked: Asked, name: str) -> Job:
+    def start(self, asked: Asked, name: str, confirmed: Confirmed = frozenset()) -> Job:
         """Start it, after every refusal that needs no look at the log."""
         with self.starting:
             if self.opened is None:
                 raise Refused("No log was opened.", next="start the studio with one: hubbub studio LOG")
             if self.job is not None and self.job.state == "running":
                 raise Refused("A release is running.", next="wait for it, or cancel it")
-            plan = self.plan(asked, name)
-            plan.refuse_early()
+            plan = self.plan(asked, name, confirmed)
+            self._refuse(plan)
             with Ledger(self.ledger) as book:
                 refuse_by_ledger(book, plan)
                 before = book.spent(self.population).epsilon
-            job = Job(self.command(asked, name), plan.out, self.population, self.ledger, before)
+            job = Job(self.command(asked, name, confirmed), plan.out, self.population, self.ledger, before)
             job.start()
             self.job = job
             return job

@@ -21,7 +21,7 @@ from hubbub.release import Release
 from hubbub.report.charts.page import as_json
 from hubbub.web import browse, quick
 from hubbub.web.asked import OFFERED, Asked, choices, rivals
-from hubbub.web.state import Studio
+from hubbub.web.state import CONFIRM, Studio
 
 PAGE_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
 """A release's own page, as it was made: its looks, and none of its scripts."""
@@ -158,7 +158,7 @@ class Views:
             {"step": w.step, "sentence": w.sentence, "lower": [f"{t:,.4g} with {c}" for c, t in w.lower[:4]]}
             for w in explain(asked.build())
         ]
-        return self.studio.consequences(asked, name) | {"why": why}
+        return self.studio.consequences(asked, name, _confirmed(body)) | {"why": why}
 
     # ------------------------------------------------------------------ release
 
@@ -166,7 +166,7 @@ class Views:
         """Start a release; every refusal is the library's own."""
         if body.get("agreed") is not True:
             raise ParameterError("Nothing is spent without your word.", next="say that you agree to spend this budget")
-        self.studio.start(Asked.read(body), str(body.get("name") or ""))
+        self.studio.start(Asked.read(body), str(body.get("name") or ""), _confirmed(body))
         return {"job": self.studio.progress()}
 
     def cancel(self, request: Request, body: Answer) -> Answer:
@@ -236,6 +236,12 @@ class Views:
             ]
             looks = book.looks(self.studio.population, self.studio.dataset)
         return self._page("ledger.html", populations=populations, looks=looks, number=number)
+
+
+def _confirmed(body: Answer) -> frozenset[str]:
+    """Which of the boxes that ask for a confirmation are ticked; other names mean nothing."""
+    ticked = body.get("confirmed")
+    return frozenset(flag for flag in CONFIRM if isinstance(ticked, list) and flag in ticked)
 
 
 def table_record(table: TableEstimate) -> Answer:

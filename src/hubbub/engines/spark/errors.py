@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from hubbub.errors import InputError, OutputError, ParameterError
+from hubbub.existence import Cause
 
 ENDED = "see whether the system killed it for its memory; lower --memory or free some"
 
@@ -25,16 +26,19 @@ def plain_errors() -> Iterator[None]:
     except (PySparkException, Py4JError, ConnectionError) as error:
         text, first = str(error), said(error)
         if isinstance(error, (Py4JNetworkError, ConnectionError)) or java_is_gone():
-            raise ParameterError("Spark ended in the middle of its work.", given=first, next=ENDED) from error
+            raise ParameterError(
+                "Spark ended in the middle of its work.", given=first, next=ENDED, because=Cause.ENDED
+            ) from error
         if "OutOfMemoryError" in text or "maxResultSize" in text:
             what = "The engine ran out of the memory it was allowed."
-            raise ParameterError(what, given=first, next="raise --memory") from error
+            raise ParameterError(what, given=first, next="raise --memory", because=Cause.ENDED) from error
         if "No space left on device" in text:
             next = "free some space or choose another --work"
             raise OutputError("The disk is full.", given=first, next=next) from error
         if any(sign in text for sign in ("PATH_NOT_FOUND", "FAILED_READ_FILE", "FileNotFoundException")):
             next = "on a cluster, choose a --work that every worker sees under the same path"
-            raise InputError("The engine could not read or write a file.", given=first, next=next) from error
+            what = "The engine could not read or write a file."
+            raise InputError(what, given=first, next=next, because=Cause.ENDED) from error
         raise
 
 

@@ -44,6 +44,11 @@ class KQuery(Anonymity, register=True):
     keywise = True
     asks = True
 
+    @property
+    def needs_times(self) -> bool:
+        """Searches of one session stay together."""
+        return "log" in self.tables
+
     def thresholds(self) -> dict[str, int]:
         """Exact counts against k."""
         return {"queries": self.k}

@@ -68,6 +68,11 @@ class KSession(Anonymity, register=True):
     promise = "every published session is one of at least {k} with the same keywords"
     weakness = "some of these sessions may be an attacker's own, who then learns about the last one for certain"
 
+    @property
+    def needs_times(self) -> bool:
+        """Sessions are what it is about."""
+        return True
+
     def thresholds(self) -> dict[str, int]:
         """Sessions that must be alike."""
         return {"log": self.k}

@@ -241,6 +241,11 @@ class Crowd(Mechanism, register=True):
         rows = pa.concat_tables([known.rows.select(["query"]) for known in self.listed])
         return rows.group_by("query").aggregate([]).sort_by("query")
 
+    @property
+    def needs_times(self) -> bool:
+        """Where transitions are looked for, be it on the way to sessions or to a synthetic log."""
+        return any(stage.name == "transitions" for stage in self.stages)
+
     def caveats(self) -> tuple[str, ...]:
         """What the claim rests on besides."""
         notes = []
@@ -263,7 +268,7 @@ class Crowd(Mechanism, register=True):
     def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
         """Pools of the first stage, fixed and kept before the first noise; later ones wait for what it releases."""
         first, limit = self.stage.name, self.selection.limit
-        if any(stage.name == "transitions" for stage in self.stages):
+        if self.needs_times:
             require_times(log)  # here, or a log without times would end a run that has drawn noise
         if self.listed:
             log.engine.register(LISTED, self._known())

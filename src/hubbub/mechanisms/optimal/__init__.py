@@ -28,6 +28,7 @@ import pyarrow as pa
 
 from hubbub.account import Loss, Step
 from hubbub.errors import ParameterError
+from hubbub.existence import Cause
 from hubbub.guarantee import Claim, Definition, Guarantee, Neighbours
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Rows, Tables, Value
 from hubbub.mechanisms.optimal import words
@@ -178,6 +179,10 @@ class Optimal(Mechanism, register=True):
         scope = words.HELD_FIXED
         return Guarantee(Definition.NONE, None, None, self.neighbours, scope=scope, proof=PROOF, caveats=self.caveats())
 
+    def stops(self) -> tuple[Cause, ...]:
+        """The paper's problems may have no solution on a log."""
+        return (Cause.SOLVED,) if self.variant == "published" else ()
+
     def caveats(self) -> tuple[str, ...]:
         """What is lost, or not private."""
         return words.STRICT_CAVEATS if self.variant == "strict" else words.PUBLISHED_CAVEATS
@@ -236,7 +241,8 @@ class Optimal(Mechanism, register=True):
         goal, seconds = str(self.settings["goal"]), float(self.settings["seconds"])
         more: dict[str, object] = {}
         if not problem.shape[1]:
-            raise ParameterError("No pair of this log is held by two users: nothing can come out.", given="0 pairs")
+            what = "No pair of this log is held by two users: nothing can come out."
+            raise ParameterError(what, given="0 pairs", because=Cause.SOLVED)
         if "target" in self.settings:
             least = frontier.least_loss(problem, goal, int(self.settings["target"]), 0.7 * seconds)
             limit = frontier.limit_of(least.bound)

@@ -19,6 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from hubbub.errors import ParameterError
+from hubbub.existence import Cause
 from hubbub.mechanisms.optimal.branch import STEEPEST, Packing, Tree
 from hubbub.mechanisms.optimal.certificate import certify
 from hubbub.mechanisms.optimal.cuts import tighten
@@ -98,7 +99,8 @@ class _Model:
         self.columns = columns_of(problem, limit, size, support, cap=cap)
         if not self.columns.pair.size:
             given = f"B = {limit.bound:.4g}"
-            raise ParameterError("No pair can come out at this (ε, δ).", given=given, next="raise ε and δ")
+            what = "No pair can come out at this (ε, δ)."
+            raise ParameterError(what, given=given, next="raise ε and δ", because=Cause.SOLVED)
         self.pairs, self.pair = np.unique(self.columns.pair, return_inverse=True)
         self.rows = shares(problem.matrix[:, self.columns.pair], limit.bound)
         self.targets = sum(
@@ -254,6 +256,7 @@ def no_such_size(size: int, most: int, problem: Problem, limit: Limit) -> Parame
         allowed=f"at most {most} rows, as is proven for these {users} users and B = {limit.bound:.4g} "
         f"(on any data at most users·B = {users * limit.bound:.4g})",
         next="lower O, or raise ε and δ",
+        because=Cause.SOLVED,
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from hubbub.errors import ParameterError
+from hubbub.existence import Cause
 from hubbub.mechanisms.optimal.exact import shares
 from hubbub.mechanisms.optimal.highs import solve
 from hubbub.mechanisms.optimal.linear import relax
@@ -60,6 +61,7 @@ def least_loss(problem: Problem, goal: str, target: int, seconds: float) -> Leas
             "No B reaches this target.",
             given=f"target = {target} {'rows' if goal == 'size' else 'pairs'}",
             allowed=f"at most {problem.shape[1]} pairs that two users share, within B = {MOST:.0f}",
+            because=Cause.SOLVED,
         )
     proven = _size_needs(problem, target, seconds / 4) if goal == "size" else _none_below(problem, target, seconds / 4)
     low = proven

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from hubbub.account import Domain, Step
 from hubbub.errors import ParameterError
+from hubbub.existence import Cause
 from hubbub.guarantee import Claim, Definition, Guarantee, Neighbours
 from hubbub.mechanisms.base import EPSILON, Bound, Mechanism, Parameter, Tables, Value
 from hubbub.mechanisms.noisy import Noisy
@@ -190,6 +191,10 @@ class Safelog(Mechanism, register=True):
     def value_column(self) -> str:
         """Strict counts distinct users, the paper occurrences."""
         return "users" if self.variant == "strict" else "count"
+
+    def stops(self) -> tuple[Cause, ...]:
+        """The paper lists every pair of released queries."""
+        return (Cause.PAIRS,) if self.variant == "published" and "transitions" in self.tables else ()
 
     def caveats(self) -> tuple[str, ...]:
         """Conditions of strict; of published, every way in which its claim fails."""

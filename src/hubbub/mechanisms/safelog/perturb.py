@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hubbub.errors import ParameterError
+from hubbub.existence import Cause
 from hubbub.mechanisms.base import Tables
 from hubbub.mechanisms.noisy import Noisy
 from hubbub.mechanisms.safelog.absent import by_id, nobodys, select
@@ -70,6 +71,7 @@ def published(
                 given=f"{released.size:,} released queries",
                 allowed=f"at most {MOST_PAIRS:,} pairs",
                 next="raise K, leave transitions out of --tables, or use the strict variant, which has a threshold",
+                because=Cause.PAIRS,
             )
         pairs = Pairs.at(np.arange(size), released)
         followed, n = counts["transitions"].among(released).at_least(1)

@@ -25,6 +25,8 @@ class Keys:
     """Whether the key is a sequence of queries joined by `sessions.SEPARATOR`, published as a list."""
     rows: bool = False
     """Whether the table is not keys with numbers but the rows of a log."""
+    timed: bool = False
+    """Whether there are no such keys without times."""
     prepare: Callable[[SearchLog], None] | None = None
     """Makes what `events` reads besides the log, or refuses a log that has no such events."""
 

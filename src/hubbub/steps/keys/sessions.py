@@ -18,6 +18,7 @@ def subsequences(gap: int = GAP, l_q: int = 3, l_s: int | None = None, each: boo
         events=f'SELECT uid, "time", queries FROM {TABLE}',
         order=('"time"', "queries"),
         sequence=True,
+        timed=True,
         prepare=partial(mined, gap=gap, l_q=l_q, l_s=l_s, each=each),
     )
 

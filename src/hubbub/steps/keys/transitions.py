@@ -11,6 +11,7 @@ def transitions(gap: int = GAP) -> Keys:
         columns=("query", "next_query"),
         events=adjacent(gap, "{log}"),
         order=('"time" NULLS LAST', "query", "next_query"),
+        timed=True,
         prepare=require_times,
     )
 

@@ -118,7 +118,8 @@ function choosing() {
       input.closest(".control").classList.toggle("unused", !used);
       if (used && input.value !== input.dataset.default) settings[input.dataset.name] = input.value;
     }
-    return {mechanism: $("mechanism").value, settings, tables, name: $("name").value};
+    const confirmed = [...document.querySelectorAll("#confirm input:checked")].map((box) => box.value);
+    return {mechanism: $("mechanism").value, settings, tables, name: $("name").value, confirmed};
   }
 
   function sayEpsilon() {
@@ -237,11 +238,22 @@ function choosing() {
     show($("overcap"), found.refusal);
     $("start").disabled = Boolean(found.refusal) || running;
     $("command").textContent = found.command;
+    $("remarks").replaceChildren(...found.remarks.map((text) => el("li", {class: "warning"}, text)));
+    confirming(found.confirm);
     $("why").replaceChildren(...found.why.map((why) => {
       const item = el("li", {}, el("strong", {}, why.step), ": " + why.sentence + ".");
       if (why.lower.length) item.append(" ", el("span", {class: "soft"}, "Lower: " + why.lower.join("; ") + "."));
       return item;
     }));
+  }
+
+  function confirming(asked) {
+    for (const [flag, text] of Object.entries(asked)) {
+      if (document.getElementById("confirm-" + flag)) continue;
+      const box = el("input", {id: "confirm-" + flag, type: "checkbox", value: flag});
+      box.addEventListener("change", plan);
+      $("confirm").append(el("label", {class: "agree", for: box.id}, box, " " + text));
+    }
   }
 
   function meter(found) {

@@ -1,0 +1,50 @@
+"""On what a release exists at all: every way in which the log itself can keep one from being made.
+
+That a release is there tells that its log passed these checks, and no proof of ours covers that. So every refusal that
+depends on the log names its cause (`because`, see errors.py), and the card of a release states each cause that could
+have stopped it. Refusals of what the owner asked for or stated, or of what the ledger says, tell nothing of the log.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hubbub.card.facts import Facts
+    from hubbub.mechanisms.base import Mechanism
+
+
+class Cause(Enum):
+    """What a log must be like, or a run must come to, for a release to exist: the end of "only because …"."""
+
+    READABLE = "the log's files could be read in their format, and hold at least one usable record"
+    REJECTS = "at most {max_rejects:.3g} of the log's lines were unreadable"
+    INSIDE = "at least one row of the log lies in the stated period"
+    OUTSIDE = "no row of the log lies outside the stated period"
+    TIMES = "the log holds times, without which there are no sessions and no transitions"
+    SOLVED = "the optimisation found an output for this log"
+    PAIRS = "few enough queries came out for all their pairs to be listed"
+    ENDED = "the run came to its end: memory, disk and time sufficed, noise could be drawn, no check of its own failed"
+
+
+ALWAYS = (Cause.READABLE, Cause.REJECTS)
+"""Besides: that the run came to its end, which is said last."""
+NOT_CLAIMED = "Checks on the exact log decide whether a release exists; what that tells is not part of the claim."
+
+
+def causes(mechanism: Mechanism, facts: Facts) -> tuple[Cause, ...]:
+    """Everything that could have stopped this release, by what was asked for and stated."""
+    stated = facts.owner.period is not None
+    asked = {
+        Cause.INSIDE: stated and not facts.allow_empty,
+        Cause.OUTSIDE: stated and not facts.drop_outside,
+        Cause.TIMES: mechanism.needs_times,
+    }
+    return (*ALWAYS, *(cause for cause, could in asked.items() if could), *mechanism.stops(), Cause.ENDED)
+
+
+def conditions(mechanism: Mechanism, facts: Facts) -> list[str]:
+    """The same as the card says it."""
+    said = (cause.value.format(max_rejects=facts.max_rejects) for cause in causes(mechanism, facts))
+    return [NOT_CLAIMED, *(f"It exists only because {cause}." for cause in said)]
