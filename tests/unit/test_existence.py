@@ -108,6 +108,13 @@ def _by_its_kind(where: str, kind: str) -> bool:
     return kind in ("OutputError", "OurBug") or (kind == "InputError" and where.startswith("ingest/"))
 
 
+def test_the_documentation_lists_every_cause() -> None:
+    page = (SOURCE.parents[1] / "docs" / "claims.md").read_text(encoding="utf-8")
+    assert all(
+        f"| {cause.value.format(max_rejects=0).replace('0 of', 'a stated share of')} |" in page for cause in Cause
+    )
+
+
 def facts(**stated: Any) -> Facts:
     booked = Booked("p", "d", 1, 0.0, 1.0, None, (), ())
     return Facts(stated.pop("owner", Owner()), booked, "user", False, 0.05, None, **stated)

@@ -1,13 +1,15 @@
 """How strong an ε is: said before it is spent, on the card and on the page, and in the studio."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.conftest import Hubbub
 
 import hubbub as package
 from hubbub.card.strength import PUBLISHED, SCALE, beside, word
-from hubbub.ledger import Ledger
+from hubbub.guarantee import number
+from hubbub.ledger import Entry, Ledger
 from hubbub.mechanisms import build
 from hubbub.plan import Plan
 
@@ -38,7 +40,12 @@ def test_before_anything_is_reserved(
 ) -> None:
     seen: list[str] = []
     reserve = Ledger.reserve
-    monkeypatch.setattr(Ledger, "reserve", lambda self, **what: (seen.append("reserved"), reserve(self, **what))[1])
+
+    def reserved(book: Ledger, **what: Any) -> Entry:
+        seen.append("reserved")
+        return reserve(book, **what)
+
+    monkeypatch.setattr(Ledger, "reserve", reserved)
     monkeypatch.setattr(
         "hubbub.cli.shared.Terminal.warn", lambda self, text: seen.append(text.split(" is above")[0].split(" =")[0])
     )
@@ -65,6 +72,9 @@ def test_the_scale_has_a_word_for_everything_others_publish() -> None:
     )
     assert {word(one.epsilon) for one in PUBLISHED} == {name for _, name in SCALE}
     assert all(one.source and one.unit for one in PUBLISHED)
-    rows = beside(12, 1e-6)
-    assert [row.epsilon for row in rows] == sorted(row.epsilon for row in rows)
-    assert [row.who for row in rows if not row.source] == ["This release"]
+    page = (Path(package.__file__).parents[2] / "docs" / "choose.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.endswith(tuple(f"| {one.source} |" for one in PUBLISHED))]
+    assert [row.split("|")[1].strip() for row in rows] == [number(one.epsilon) for one in PUBLISHED]
+    shown = beside(12, 1e-6)
+    assert [one.epsilon for one in shown] == sorted(one.epsilon for one in shown)
+    assert [one.who for one in shown if not one.source] == ["This release"]
