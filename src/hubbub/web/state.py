@@ -199,12 +199,13 @@ class Studio:
         job = self.job
         if job is None:
             return None
-        if job.state == "done":
+        state = job.state  # once: it may end while we look
+        if state == "done":
             self.add(job.out)
         with Ledger(self.ledger) as book:
             after = book.spent(self.population).epsilon
         return {
-            "state": job.state,
+            "state": state,
             "phase": job.phase,
             "lines": job.lines[-40:],
             "told": job.told(),
