@@ -16,7 +16,7 @@ from hubbub.errors import OurBug, ParameterError
 from hubbub.reproduce.experiments import EXPERIMENTS, Row, draws, experiments, gotz, ids, safelog, sessions_2017
 from hubbub.reproduce.experiments.draws import compute, name_of
 from hubbub.reproduce.experiments.gotz_epsilon import slope
-from hubbub.reproduce.experiments.lab import Lab
+from hubbub.reproduce.experiments.lab import Lab, Numbers
 from hubbub.reproduce.experiments.page import page, write
 from hubbub.reproduce.experiments.rows import Cells
 from hubbub.reproduce.experiments.rule import (
@@ -38,6 +38,7 @@ from hubbub.reproduce.experiments.rule import (
 )
 from hubbub.reproduce.experiments.show import lines, mean
 from hubbub.tasks.base import need
+from hubbub.tasks.evidence import Evidence
 from hubbub.tasks.graph import Graph
 from hubbub.tasks.retrieval import fold_scores
 from hubbub.tasks.suggestion import learned, released, suggested
@@ -171,15 +172,32 @@ def test_histograms_of_a_k_query_anonymous_log(lab: Lab) -> None:
 def test_nobody_is_on_both_sides(lab: Lab) -> None:
     whole, training = lab.log("aol"), lab.training("aol", 5, 0)
     assert 0.6 * whole.users() < training.users() < whole.users()
-    test, _ = safelog.questions(lab)
+    test = safelog.questions(lab)
     seen = training.engine.fetch("SELECT count(*) AS n FROM log WHERE url IS NOT NULL").column("n")[0].as_py()
     all_clicks = whole.engine.fetch("SELECT count(*) AS n FROM log WHERE url IS NOT NULL").column("n")[0].as_py()
     assert seen < all_clicks and test.row.size
 
 
+@pytest.mark.parametrize("name", ["clicks", "transitions"])
+def test_figure_3_scores_both_sides_on_the_same_kind_of_graph(lab: Lab, name: str) -> None:
+    """A release that is the log it was made from scores what that log scores, with transitions or without."""
+    training, test = lab.training("aol", 5, 0), safelog.questions(lab)
+    ours = Evidence.of_log(training, "count")
+    tables = {table: need(ours, table, "original") for table in dict.fromkeys(("queries", "clicks", name))}
+    release = Evidence.of_tables(tables, "count")
+    found: Numbers = {}
+    safelog.scored(found, "release", release, test)
+    safelog.beside(found, "", training, release, test)
+    metrics = [key.removeprefix("original ") for key in found if key.startswith("original ")]
+    assert {"random_walk.nDCG@10", "test_queries_evaluated"} <= set(metrics)
+    for metric in metrics:
+        assert found[f"original {metric}"] == found[f"release {metric}"]
+    assert found["same random_walk.nDCG@10"] == found["original random_walk.nDCG@10"]
+
+
 def test_the_questions_that_a_release_answers(lab: Lab) -> None:
     """What is left for the comparison on equal terms is what the release was evaluated on, no more and no less."""
-    training, (test, _) = lab.training("aol", 5, 0), safelog.questions(lab)
+    training, test = lab.training("aol", 5, 0), safelog.questions(lab)
     graph = Graph.of(need(next(safelog.released(lab, training, [safelog.settings(5, 1)])), "clicks", "release"))
     whole, part = fold_scores(graph, test, test.within(graph)), safelog.restricted(test, graph)
     again = fold_scores(graph, part, part.within(graph))

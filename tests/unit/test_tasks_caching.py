@@ -33,7 +33,7 @@ def test_packing_by_hand() -> None:
     kept, size = pack(n, lists, memory=47, longest=3)  # the next list does not fit: nothing behind it is tried
     assert kept.tolist() == [False, False, True, False] and size == 24
     assert pack(n, lists, memory=10**9)[0].all() and pack(n, lists, memory=10**9)[1] == 8 * 37
-    assert pack(n, np.zeros(4, np.int64))[1] == 0, "a keyword in no document has no list"
+    assert pack(n, np.zeros(4, np.int64), memory=10**9)[1] == 0, "a keyword in no document has no list"
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -53,7 +53,7 @@ def test_packing_a_second_way(seed: int) -> None:
 
 
 def test_the_release_fills_the_cache_and_the_original_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hubbub.tasks.index_caching.pack", lambda n, d: pack(n, d, memory=80))  # ten postings
+    monkeypatch.setattr("hubbub.tasks.index_caching.MEMORY", 27)  # of three keywords 81 bytes: ten postings
     original, release = words({"a": 50, "b": 30, "c": 20}), words({"c": 9, "a": 5, "nobody": 5})
     found = IndexCaching().score(original, release, documents({"a": 5, "b": 5, "c": 8, "nobody": 1}))
     # original: a (10 a document) and b (6) fit. Release: nobody (5), c (1.125), then a (1) does not fit.
@@ -62,6 +62,17 @@ def test_the_release_fills_the_cache_and_the_original_asks(monkeypatch: pytest.M
     assert found["cached_bytes"] == {"original": 80, "release": 72}
     empty = IndexCaching().score(original, words({}), documents({"a": 5}))
     assert empty["hit_probability"] == {"original": 0.5, "release": 0.0}
+
+
+@pytest.mark.parametrize("many", [80, 8_000])
+def test_memory_grows_with_the_log_so_that_not_everything_fits(many: int) -> None:
+    """1,000 bytes a keyword: of lists of 8,000 bytes one in eight fits, however small the log."""
+    rows = {f"w{i:05}": many - i for i in range(many)}
+    found = IndexCaching().score(words(rows), words(rows), documents(dict.fromkeys(rows, 1000)))
+    assert found["memory_bytes"] == {"original": 1000 * many, "release": 1000 * many}
+    assert found["cached_keywords"] == {"original": many // 8, "release": many // 8}
+    asked = sum(sorted(rows.values())[-many // 8 :]) / sum(rows.values())
+    assert found["hit_probability"]["release"] == pytest.approx(asked) and asked < 0.24
 
 
 def test_words_of_queries_stand_in_for_keywords(tmp_path: Path) -> None:
