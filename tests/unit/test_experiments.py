@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
@@ -17,7 +18,7 @@ from hubbub.reproduce.experiments import EXPERIMENTS, Row, draws, experiments, g
 from hubbub.reproduce.experiments.draws import compute, name_of
 from hubbub.reproduce.experiments.gotz_epsilon import slope
 from hubbub.reproduce.experiments.lab import Lab, Numbers
-from hubbub.reproduce.experiments.page import page, write
+from hubbub.reproduce.experiments.page import merged, page, write
 from hubbub.reproduce.experiments.rows import Cells
 from hubbub.reproduce.experiments.rule import (
     NOTHING,
@@ -305,6 +306,19 @@ def test_the_page_and_the_terminal_show_every_row(rows: list[Row], tmp_path: Pat
     assert (mean(of(None)), mean(of(12345.6, 12345.6)), mean(of(3, 3)), mean(of(1, 2))) == (
         "–", "12,346", "3", "1.5 ± 6.4",
     )  # fmt: skip
+
+
+def test_tables_that_were_run_again_replace_those_on_the_page(rows: list[Row]) -> None:
+    whole = page(rows)
+    part = [row for row in rows if row.id.startswith("gotz/figure-6/")]
+    assert merged(whole, page(part)) == merged(whole, whole) == merged("", whole) == whole
+    other = [dataclasses.replace(row, verdict="differs", why="Otherwise.") for row in part]
+    again = {row.id: row for row in other}
+    assert merged(whole, page(other)) == page([again.get(row.id, row) for row in rows]) != whole
+    with pytest.raises(OurBug, match="another run"):
+        merged(whole, page([dataclasses.replace(part[0], command="hubbub reproduce --users 7")]))
+    with pytest.raises(OurBug, match="no table"):
+        merged(whole, page([dataclasses.replace(part[0], part="Figure 99")]))
 
 
 # ------------------------------------------------------------------ the command and the docs

@@ -1,18 +1,21 @@
 """The tables of the docs page, from the rows of one run.
 
 `python -m hubbub.reproduce.experiments.page docs/experiments.md OUT` puts those of a finished run (`--out OUT`) below
-the mark in that page; what stands above it is written by hand.
+the mark in that page; what stands above it is written by hand. Of a run of some figures only, their tables replace
+those on the page, the others stay, and the summary is counted again.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from hubbub.errors import OurBug
 from hubbub.folder import disk_errors
 from hubbub.reproduce.experiments.rows import Row
 from hubbub.reproduce.experiments.rule import VERDICTS
@@ -26,12 +29,38 @@ def page(rows: Sequence[Row]) -> str:
     command = rows[0].command.replace(f" {rows[0].id}", "")
     found = ["## One run", "", f"`{command}`", "", "| | rows | " + " | ".join(VERDICTS) + " |", "|---" * 6 + "|"]
     for paper, of_paper in groupby(rows, key=lambda row: row.paper):
-        together = list(of_paper)
-        many = Counter(row.verdict for row in together)
-        found.append(f"| {paper} | {len(together)} | " + " | ".join(str(many[v]) for v in VERDICTS) + " |")
+        found.append(_counted(paper, Counter(row.verdict for row in of_paper)))
     for paper, of_paper in groupby(rows, key=lambda row: row.paper):
         found += ["", f"## {paper}", *_tables(list(of_paper))]
     return "\n".join(found) + "\n"
+
+
+def _counted(paper: str, verdicts: Counter[str]) -> str:
+    return f"| {paper} | {verdicts.total()} | " + " | ".join(str(verdicts[v]) for v in VERDICTS) + " |"
+
+
+def merged(page: str, run: str) -> str:
+    """A page with the tables of another run in place of its own: a run of as many users, draws and seeds."""
+    if not page.strip():
+        return run
+    old, new = (re.split(r"(?m)^(?=##)", text) for text in (page, run))
+    if old[1].split("`")[1] != new[1].split("`")[1]:
+        raise OurBug(f"another run: {new[1].split('`')[1]}")
+    tables = {part.partition("\n")[0]: part for part in new if part.startswith("###")}
+    paper, many = "", dict[str, Counter[str]]()
+    for at, part in enumerate(old):
+        title = part.partition("\n")[0]
+        if title.startswith("## "):
+            paper = title.removeprefix("## ")
+        elif title in tables:
+            old[at] = tables.pop(title).rstrip("\n") + part[len(part.rstrip("\n")) :]
+        counted = many.setdefault(paper, Counter())
+        counted.update(re.findall(rf"(?m)^\| `.*\| \*\*({'|'.join(VERDICTS)})\*\*\. ", old[at]))
+    if tables:
+        raise OurBug(f"the page has no table {', '.join(tables)}")
+    head = old[1].partition("|---")[0] + "|---" * 6 + "|\n"
+    old[1] = head + "\n".join(_counted(name, n) for name, n in many.items() if n) + "\n\n"
+    return "".join(old)
 
 
 def _tables(rows: Sequence[Row]) -> Iterator[str]:
@@ -54,9 +83,10 @@ def write(out: Path, rows: Sequence[Row]) -> None:
 
 
 def main(path: Path, out: Path) -> None:
-    """Replace what stands below the mark."""
-    head = path.read_text(encoding="utf-8").partition(MARK)[0]
-    path.write_text(head + MARK + "\n\n" + (out / "experiments.md").read_text(encoding="utf-8"), encoding="utf-8")
+    """Replace what stands below the mark, or the tables of it that were run again."""
+    head, _, below = path.read_text(encoding="utf-8").partition(MARK)
+    run = (out / "experiments.md").read_text(encoding="utf-8")
+    path.write_text(head + MARK + "\n\n" + merged(below.lstrip("\n"), run), encoding="utf-8")
 
 
 if __name__ == "__main__":
