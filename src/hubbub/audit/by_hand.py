@@ -114,6 +114,14 @@ def hers() -> tuple[Event, ...]:
     return tuple(("victim", 1000 + t, key, f"{key}.example") for t, key in enumerate(keys * 3))
 
 
+class Tied(Tiny):
+    """An engine whose own hash is the same for every key: whom a full pool takes is a tie."""
+
+    def shuffle(self, columns: str) -> str:
+        """A constant."""
+        return "0"
+
+
 def shares(make: Make = Tiny, limits: Iterable[int] = LIMITS) -> Iterator[Row]:
     """What one user adds in each round, in the engine: her own keys, length at most 1, and nobody else moves."""
     for kind in (QUERIES, CLICKS):
@@ -277,5 +285,6 @@ def recounts(make: Make = Tiny) -> Iterator[Row]:
 def tests() -> Iterator[Row]:
     """Shares, whole selections and recounts on DuckDB; tests/spark runs them on Spark."""
     yield from shares()
+    yield share(Tied, QUERIES, 2, ", every hash alike", repeatable=False, listed=False)
     yield from selections()
     yield from recounts()

@@ -125,12 +125,23 @@ def _gaussian(variance: float) -> Law:
     return lambda at: np.asarray(upto[np.clip(at + reach, 0, 2 * reach)], np.float64)
 
 
+WIDE: dict[str, Law] = {"Laplace": _laplace(float(SCALE)), "Gaussian": _gaussian(float(VARIANCE))}
+
+
+def fits(check: str, values: Integers, law: Law) -> Row:
+    """The distance from the law."""
+    allowed = math.sqrt(math.log(2 / LEVEL) / (2 * values.size))
+    return shared_row(f"sampled law: {check}", allowed, distance(values, law), allowed, f"{values.size} draws")
+
+
 def one_draw() -> Iterator[Row]:
     """A draw beyond the second thread as it is, and small ones with every such size lowered: three laws."""
     for name, (draw, expected) in LAWS.items():
         values = draw(SecureNoise(), "queries", LARGE)
         yield alike(f"{name}, {LARGE} at once", values, expected(LARGE))
         yield halves(f"{name}, {LARGE} at once", values - (1 << 61) if name == "uniform" else values)
+        if name in WIDE:
+            yield fits(f"{name}, as wide as it is served, {LARGE} at once", values, WIDE[name])
         with lowered(lambda each: ".noise." in each.module):
             small = draw(SecureNoise(), "queries", SMALL)
         yield alike(f"{name}, {SMALL} at once, sizes lowered", small, expected(SMALL))
@@ -154,9 +165,7 @@ def _sampled(name: str, law: Law, draw: Callable[[int], Integers]) -> Iterator[R
     with lowered(lambda each: ".noise." in each.module):
         pieces = np.concatenate([draw(SMALL) for _ in range(20)])
     for how, values in (("", draw(1 << 17)), (", sizes lowered", pieces)):
-        allowed = math.sqrt(math.log(2 / LEVEL) / (2 * values.size))
-        detail = f"{values.size} draws"
-        yield shared_row(f"sampled law: {name}{how}", allowed, distance(values, law), allowed, detail)
+        yield fits(f"{name}{how}", values, law)
 
 
 # ------------------------------------------------------------------ steps, threads, processes, runs

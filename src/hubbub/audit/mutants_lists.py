@@ -202,6 +202,25 @@ def _joins_by_id(by_value: Any) -> Any:
     )
 
 
+def _all_of_equals(smallest: Any) -> Any:
+    """Of equal hashes all are kept."""
+
+    def broken(engine: Any, name: str, sql: str, columns: Any, by: str, limit: int) -> None:
+        smallest(engine, name, sql, columns, by, limit)
+        kept = ", ".join(["uid", *columns])
+        ranked = f"SELECT *, rank() OVER (PARTITION BY uid ORDER BY {by}) AS place FROM ({sql}) AS rows"
+        engine.save(name, f"SELECT {kept} FROM ({ranked}) AS ranked WHERE place <= {limit}")
+
+    return broken
+
+
+def _as_it_comes(first_keys: Any) -> Any:
+    """Keys of one moment are kept as the log shows them."""
+    return lambda keys, limit, log="log": first_keys(keys, limit, log).replace(
+        f"first NULLS LAST, {keys.list()})", "first NULLS LAST)"
+    )
+
+
 # ------------------------------------------------------------------ replace
 
 
@@ -268,6 +287,8 @@ LIST_MUTANTS: tuple[tuple[str, Callable[[], Iterable[Row]], dict[str, Change]], 
     ("first round rounded up", by_hand.shares, {f"{POOLS}.__init__": _first_round}),
     ("ties follow ids", ties.strict, {"hubbub.mechanisms.optimal.sample:shuffled": _by_id}),
     ("ties nearly follow ids", ties.strict, {"hubbub.mechanisms.optimal.sample:shuffled": _nearly_by_id}),
+    ("all of equal hashes are kept", by_hand.tests, {"hubbub.engines.duckdb:DuckDB.smallest": _all_of_equals}),
+    ("keys of one moment are kept as they come", ties.numbered, {"hubbub.steps.bound:first_keys": _as_it_comes}),
     ("joins of equal sequences follow ids", ties.numbered, {"hubbub.mechanisms.crowd.chain:by_value": _joins_by_id}),
     ("replace states the ε of adding a user", exchanged.tests, {"hubbub.mechanisms.base:Mechanism.proven": _as_added}),
     (

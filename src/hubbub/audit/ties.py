@@ -52,11 +52,14 @@ NUMBERINGS: tuple[type[DuckDB], ...] = (Tiny, _Numbered, _Backwards)
 USERS, LETTERS = 70, "abcdef"
 
 
-def even_crowd() -> tuple[Event, ...]:
-    """Users who all ask the same six queries in one session and click after each: every count is a tie."""
+def even_crowd(pause: int = 60) -> tuple[Event, ...]:
+    """Users who all ask the same six queries in one session and click after each: every count is a tie.
+
+    Without a pause they ask all of them at one moment, and which of her keys are a user's first is a tie, too.
+    """
     rows: list[Event] = []
     for u in range(USERS):
-        rows += [(f"u{u:02d}", 86_400 * (u % 5) + 60 * i + u, q, f"{q}.example") for i, q in enumerate(LETTERS)]
+        rows += [(f"u{u:02d}", 86_400 * (u % 5) + pause * i + u, q, f"{q}.example") for i, q in enumerate(LETTERS)]
         rows.append((f"u{u:02d}", 86_400 * 9 + u, f"own {u}", None))
     return tuple(rows)
 
@@ -89,15 +92,18 @@ def mechanisms() -> list[Mechanism]:
 
 def numbered() -> Iterator[Row]:
     """The rows of a release under three numberings, and with the log's rows and users in the opposite order."""
-    events = even_crowd()
-    for mechanism in mechanisms():
+    at_once = [m for m in mechanisms() if m.settings.get("keep") == "first"]
+    for how, events, mechanism in (
+        *(("", even_crowd(), m) for m in mechanisms()),
+        *((", asked at one moment", even_crowd(0), m) for m in at_once),
+    ):
         found = []
         for engine, rows in zip(NUMBERINGS, (events, tuple(reversed(events)), events), strict=True):
             with lowered(lambda each: each.beyond is Beyond.AMOUNT and ".optimal" not in each.module):
                 found.append(_rows(Subject.of(mechanism), rows, engine))
         wrong = sum(one != found[0] for one in found[1:])
         detail = f"{sum(len(rows) for rows in found[0].values())} rows of {', '.join(mechanism.tables)}"
-        check = f"row order: however keys are numbered, rows are the same: {mechanism.name}"
+        check = f"row order: however keys are numbered, rows are the same: {mechanism.name}{how}"
         yield shared_row(check, 0.0, float(wrong), 1.0, detail)
 
 
