@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
@@ -116,14 +117,15 @@ def _short_batches(map_batches: Any) -> Any:
 
 
 class _ThreadStreams:
-    """Every thread has a fast generator of its own, all of them with the same seed."""
+    """Threads besides the first have fast generators of their own, all of them with the same seed."""
 
     local = threading.local()
 
     def take(self, size: int) -> bytes:
+        if threading.current_thread() is threading.main_thread():
+            return os.urandom(size)
         if not hasattr(self.local, "stream"):
-            main = threading.current_thread() is threading.main_thread()
-            self.local.stream = np.random.Generator(np.random.Philox(None if main else 7))
+            self.local.stream = np.random.Generator(np.random.Philox(7))
         drawn: bytes = self.local.stream.bytes(size)
         return drawn
 
