@@ -28,7 +28,7 @@ from hubbub.account import Loss
 from hubbub.audited import known
 from hubbub.card.build import build_card
 from hubbub.card.facts import LOOK, ON_THE_WAY, Booked, Written
-from hubbub.card.schema import STAMP, Card, sha256_of
+from hubbub.card.schema import STAMP, sha256_of
 from hubbub.compose import loss_record
 from hubbub.errors import InputError, LedgerError, OurBug, Refused
 from hubbub.folder import permit, whole
@@ -371,15 +371,15 @@ class Release:
     """A release folder, opened for reading: `.queries`, `.clicks`, … and the card."""
 
     def __init__(self, path: str | Path) -> None:
-        from hubbub.card.check import load, public_folder
+        from hubbub.card.check import load, parsed, public_folder
 
         self.path = Path(path)
         self.public = public_folder(self.path)
         self.card = load(self.path)
-        parsed = Card.model_validate(self.card)
-        self.tables = tuple(parsed.release.contains)
-        self.private = parsed.mechanism.private
-        self.sentence = parsed.claim.sentence
+        card = parsed(self.card)
+        self.tables = tuple(card.release.contains)
+        self.private = card.mechanism.private
+        self.sentence = card.claim.sentence
 
     def __getattr__(self, name: str) -> Frame:
         tables = self.__dict__.get("tables", ())

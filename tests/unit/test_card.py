@@ -24,6 +24,7 @@ from hubbub.card.words import noise_of, rule_of
 from hubbub.errors import InputError
 from hubbub.log import Period
 from hubbub.mechanisms import build
+from hubbub.release import Release
 
 Change = Callable[[Any], None]
 
@@ -426,3 +427,16 @@ def test_a_step_that_cannot_be_read_is_still_shown(released: Path) -> None:
     part = Card.model_validate(read(released)).steps[0].model_copy(update={"noise": "of another time"})
     assert noise_of(part) == "of another time, which this version cannot read"
     assert rule_of(part) == "noisy count >= threshold"
+
+
+@pytest.mark.parametrize("command", [("report",), ("export", "--to", "tsv", "--out", "exported")])
+def test_a_card_of_another_version_is_told_as_such(
+    hubbub: Hubbub, released: Path, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    edit(released, lambda card: card["accounting"]["ledger"].pop("stands_on"))
+    name, *rest = command
+    said = hubbub(name, released, *rest, code=2).stderr
+    assert "accounting.ledger.stands_on" in said
+    with pytest.raises(InputError, match="version that wrote it"):
+        Release(released)

@@ -47,6 +47,20 @@ def load(release: str | Path) -> dict[str, object]:
     raise InputError("There is no release here.", given=path, next="give the folder that `hubbub release --out` wrote")
 
 
+def parsed(document: dict[str, object]) -> Card:
+    """The card as this version knows it; what another version wrote is told as such, and never misread."""
+    try:
+        return Card.model_validate(document)
+    except ValidationError as error:
+        first, made = error.errors()[0], document.get("implementation")
+        software = made.get("software") if isinstance(made, dict) else None
+        raise InputError(
+            "The card does not have the fields that this version of hubbub writes.",
+            given=f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}",
+            next=f"read it with the version that wrote it ({software or 'not stated'}), or ask its owner",
+        ) from None
+
+
 def public_folder(release: str | Path) -> Path:
     """Where a release's public files are."""
     path = Path(release)

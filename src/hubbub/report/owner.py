@@ -87,9 +87,9 @@ class Material:
 
 def read(release: str | Path) -> Material:
     """A release folder with its `owner-only/`."""
-    from hubbub.card.check import load, public_folder
+    from hubbub.card.check import load, parsed, public_folder
 
-    folder, card = owner_only(Path(release)), Card.model_validate(load(release))
+    folder, card = owner_only(Path(release)), parsed(load(release))
     public = public_folder(release)
     return Material(
         card,
