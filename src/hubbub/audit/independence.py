@@ -31,8 +31,8 @@ from hubbub.switches import lowered
 
 SCALE = Fraction((1 << 36) - 1)
 VARIANCE = (1 << 45) - 1
-LARGE = (1 << 20) + 1
-"""Beyond the second thread and many blocks, as a release of a large log draws."""
+MIDDLE, LARGE = (1 << 19) + 1, (1 << 20) + 1
+"""Just beyond the second thread, and well beyond it and many blocks, as a release of a large log draws."""
 SMALL = 500
 """Where the same sizes are lowered."""
 STEPS = ("queries", "clicks", "queries round 1", "queries round 2", "queries recount")
@@ -136,12 +136,12 @@ def fits(check: str, values: Integers, law: Law) -> Row:
 
 def one_draw() -> Iterator[Row]:
     """A draw beyond the second thread as it is, and small ones with every such size lowered: three laws."""
-    for name, (draw, expected) in LAWS.items():
-        values = draw(SecureNoise(), "queries", LARGE)
-        yield alike(f"{name}, {LARGE} at once", values, expected(LARGE))
-        yield halves(f"{name}, {LARGE} at once", values - (1 << 61) if name == "uniform" else values)
+    for (name, (draw, expected)), size in zip(LAWS.items(), (LARGE, MIDDLE, MIDDLE), strict=True):
+        values = draw(SecureNoise(), "queries", size)
+        yield alike(f"{name}, {size} at once", values, expected(size))
+        yield halves(f"{name}, {size} at once", values - (1 << 61) if name == "uniform" else values)
         if name in WIDE:
-            yield fits(f"{name}, as wide as it is served, {LARGE} at once", values, WIDE[name])
+            yield fits(f"{name}, as wide as it is served, {size} at once", values, WIDE[name])
         with lowered(lambda each: ".noise." in each.module):
             small = draw(SecureNoise(), "queries", SMALL)
         yield alike(f"{name}, {SMALL} at once, sizes lowered", small, expected(SMALL))
