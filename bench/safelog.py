@@ -23,7 +23,7 @@ from hubbub.lists import QueryPool, read_pool
 from hubbub.log import SearchLog
 from hubbub.mechanisms import build
 from hubbub.noise import SecureNoise
-from hubbub.release import named_rows, sort_rows
+from hubbub.rows import named_rows, sort_rows
 from hubbub.synth.run import synthesise
 
 

@@ -79,7 +79,7 @@ def worker(name: str, log: Path, out: Path, memory: str) -> None:
     from hubbub.mechanisms import build
     from hubbub.mechanisms.spread import perturb
     from hubbub.noise import SecureNoise
-    from hubbub.release import write_tables
+    from hubbub.rows import write_tables
 
     kind, settings, tables = OURS[name]
     pool = read_pool(pool_of(log)) if kind == "safelog" else None

@@ -35,7 +35,9 @@ class Plan:
     seed: int | None = None
     not_private: bool = False
     new_population: bool = False
-    """Whether the owner states that no population of the ledger is about these people."""
+    """Whether the owner states that no population of the ledger is about these people …"""
+    other_people: bool = False
+    """… even where the records are those of an earlier release under another name."""
     allow_empty: bool = False
     """Make the release though no row of the log lies in the stated period."""
     drop_outside: bool = False

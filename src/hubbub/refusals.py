@@ -12,6 +12,7 @@ from hubbub.lists import Made
 
 if TYPE_CHECKING:
     from hubbub.card.owner import Owner
+    from hubbub.fingerprint import Fingerprint
     from hubbub.ledger import Ledger
     from hubbub.log import SearchLog
     from hubbub.plan import Plan
@@ -42,6 +43,22 @@ def refuse_unknown_previous(ledger: Ledger, plan: Plan) -> None:
             given=f"{previous.name}, population {plan.population}",
             allowed=", ".join(known) or "none: this population has no private release yet",
             next="name the ledger that the earlier release was booked in, and its population",
+        )
+
+
+def refuse_known_data(ledger: Ledger, plan: Plan, data: Fingerprint) -> None:
+    """The same records under another name would be a second budget for the same people."""
+    if plan.other_people:
+        return
+    same = ledger.same(data)
+    others = {e.population for e in ledger.entries() if e.fingerprint in same} - {plan.population}
+    if others:
+        named = " and ".join(sorted(others))
+        raise Refused(
+            "Largely the same records were released before, under another population.",
+            given=f"population {plan.population}; the ledger has these records under {named}",
+            next=f"give --population {sorted(others)[0]}, so that budgets add up; or say --other-people, if none of "
+            "them is in this log",
         )
 
 

@@ -13,13 +13,12 @@ import shutil
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import hubbub
@@ -27,15 +26,16 @@ from hubbub._callable import make_callable
 from hubbub.account import Loss
 from hubbub.audited import known
 from hubbub.card.build import build_card
-from hubbub.card.facts import LOOK, ON_THE_WAY, Booked, Written
+from hubbub.card.facts import ELSEWHERE, LOOK, ON_THE_WAY, REFUSED, Booked, Written
 from hubbub.card.schema import STAMP, sha256_of
 from hubbub.compose import loss_record
-from hubbub.errors import InputError, LedgerError, OurBug, Refused
+from hubbub.errors import HubbubError, InputError, LedgerError, OurBug, Refused
+from hubbub.fingerprint import Fingerprint, fingerprint, look
 from hubbub.folder import permit, whole
 from hubbub.guarantee import Guarantee, finite, number
 from hubbub.ledger import Entry, Ledger
 from hubbub.ledger.budget import promise
-from hubbub.mechanisms.base import Mechanism, Rows, Tables
+from hubbub.mechanisms.base import Mechanism, Tables
 from hubbub.mechanisms.spread import perturb
 from hubbub.noise import SecureNoise, SeededNoise
 from hubbub.plan import Plan
@@ -43,19 +43,18 @@ from hubbub.refusals import (
     refuse_by_ledger,
     refuse_damaged,
     refuse_elsewhere,
+    refuse_known_data,
     refuse_other_period,
     refuse_unknown_previous,
 )
 from hubbub.report.owner import finish
 from hubbub.report.page import write_pages
-from hubbub.steps.count import names
-from hubbub.steps.sessions import SEPARATOR
+from hubbub.rows import write_tables
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
     from hubbub.steps.count import Counts
-    from hubbub.steps.keys import Keys
 
 WHOSE = "users.parquet"
 """In `owner-only/`, where a released log holds rows of real users: whose they are."""
@@ -89,8 +88,8 @@ def release(
 ) -> Release:
     """Release a log with a mechanism into a new folder; the Python form of `hubbub release`.
 
-    Further arguments are those of `Plan`: owner, population, new_population, dataset, users_public, max_rejects, seed,
-    not_private, allow_empty, drop_outside.
+    Further arguments are those of `Plan`: owner, population, new_population, other_people, dataset, users_public,
+    max_rejects, seed, not_private, allow_empty, drop_outside.
     """
     planned = Plan(mechanism, Path(out).absolute(), **plan)
     for remark in planned.remarks():
@@ -127,18 +126,26 @@ def _run(log: SearchLog, plan: Plan, ledger: Ledger, noise: NoiseSource | None, 
         refuse_by_ledger(ledger, plan)
     refuse_unknown_previous(ledger, plan)
     refuse_other_period(log, plan.owner)
-    refuse_damaged(log, plan.max_rejects)
-    refuse_elsewhere(plan, log.rows(), log.ingested.kept)
     if noise is None:
         noise = SecureNoise() if plan.seed is None else SeededNoise(plan.seed)
     if guarantee.private and not noise.private:
         raise OurBug("a private release must draw from the operating system's generator")
 
-    say("measuring: bounding each user, counting")
-    log.repeatable = not noise.private
-    log.spread = mechanism.keywise and log.engine.spreads and noise.private
-    counts = mechanism.measure(log, _secret(log, noise))
-    plan.draft(log.ingested.columns["user"])
+    try:
+        refuse_damaged(log, plan.max_rejects)
+        refuse_elsewhere(plan, log.rows(), log.ingested.kept)
+        data = fingerprint(log, ledger.key())
+        if reserved is None:
+            refuse_known_data(ledger, plan, data)
+        say("measuring: bounding each user, counting")
+        log.repeatable = not noise.private
+        log.spread = mechanism.keywise and log.engine.spreads and noise.private
+        counts = mechanism.measure(log, _secret(log, noise))
+        plan.draft(log.ingested.columns["user"])
+    except Exception:  # it says why, often in exact numbers of the log
+        with suppress(HubbubError):
+            look(ledger, log, plan.population, plan.dataset, REFUSED)
+        raise
 
     owner_only: dict[str, object] = {
         "rows": log.ingested.kept,
@@ -150,9 +157,11 @@ def _run(log: SearchLog, plan: Plan, ledger: Ledger, noise: NoiseSource | None, 
     notes = mechanism.owner_notes(counts)
     with whole(plan.out) as folder:
         _write_owner_only(folder / "owner-only", log, plan)  # no noise in it: if the disk is full, nothing is spent
-        entry = _reserve(ledger, plan, loss, guarantee, None if log.run is None else log.run.token, reserved)
-        booked = _booked(ledger, entry)
-        ledger.looked(plan.population, plan.dataset, LOOK)  # owner-only/ shows exact facts, whatever happens from here
+        token = None if log.run is None else log.run.token
+        entry = _reserve(ledger, plan, loss, guarantee, data, token, reserved)
+        booked = _booked(ledger, entry, data)
+        # owner-only/ shows exact facts, whatever happens from here
+        ledger.looked(plan.population, plan.dataset, LOOK, ledger.keep(data))
         if log.run is not None:
             log.run.drawing()
         ledger.drawing(entry)
@@ -214,7 +223,13 @@ def _secret(log: SearchLog, noise: NoiseSource) -> bytes:
 
 
 def _reserve(
-    ledger: Ledger, plan: Plan, loss: Loss, guarantee: Guarantee, token: str | None, reserved: Entry | None
+    ledger: Ledger,
+    plan: Plan,
+    loss: Loss,
+    guarantee: Guarantee,
+    data: Fingerprint,
+    token: str | None,
+    reserved: Entry | None,
 ) -> Entry:
     """Reserve, or go on with what an interrupted run reserved for this very release."""
     mechanism = plan.mechanism
@@ -228,7 +243,7 @@ def _reserve(
         "software": f"hubbub {hubbub.__version__}",
     }
     if reserved is None:
-        return ledger.reserve(**wanted, loss=loss, token=token)
+        return ledger.reserve(**wanted, loss=loss, token=token, fingerprint=ledger.keep(data))
     if any(getattr(reserved, name) != value for name, value in wanted.items()) or loss_record(
         reserved.loss
     ) != loss_record(loss):
@@ -240,7 +255,7 @@ def _reserve(
     return reserved
 
 
-def _booked(ledger: Ledger, entry: Entry) -> Booked:
+def _booked(ledger: Ledger, entry: Entry, data: Fingerprint) -> Booked:
     """The entry and those before it; what other processes reserve meanwhile is theirs to tell."""
     before, after = (ledger.spent(entry.population, until=last) for last in (entry.id - 1, entry.id))
     cap, standing = ledger.cap_of(entry.population), ledger.standing(entry.population, until=entry.id)
@@ -252,7 +267,10 @@ def _booked(ledger: Ledger, entry: Entry) -> Booked:
         after.epsilon,
         None if cap is None else (cap.epsilon, cap.delta),
         tuple(f"{e.dataset}-r{e.id}" for e in ledger.entries(entry.population) if e.id < entry.id),
-        tuple(look.command for look in ledger.looks(entry.population, entry.dataset)),
+        tuple(
+            look.command + (ELSEWHERE if look.elsewhere else "")
+            for look in ledger.looks(entry.population, entry.dataset, data)
+        ),
         delta_after=after.delta,
         in_advance=(after.advance_epsilon, after.advance_delta),
         promised=promise(standing),
@@ -274,52 +292,6 @@ def _write_public(
         written[page.name] = Written(sha256_of(page))
     (folder / "card.json").write_text(build_card(plan.mechanism, facts).text(), encoding="utf-8")
     return {name.removesuffix(".parquet"): file.rows for name, file in written.items() if file.rows is not None}
-
-
-def write_tables(
-    folder: Path, log: SearchLog, mechanism: Mechanism, counts: dict[str, Counts], tables: Tables
-) -> dict[Path, int]:
-    """The released tables as Parquet, and how many rows each has."""
-    written = {}
-    for table in mechanism.tables:
-        released = tables[table]
-        rows = (
-            released.rows
-            if isinstance(released, Rows)
-            else sort_rows(named_rows(log, mechanism, table, counts[table], tables))
-        )
-        path = folder / f"{table}.parquet"
-        pq.write_table(as_lists(rows, mechanism.offers[table]), path, compression="zstd")
-        written[path] = rows.num_rows
-    return written
-
-
-def named_rows(log: SearchLog, mechanism: Mechanism, table: str, counts: Counts, tables: Tables) -> pa.Table:
-    """Released ids as text, with their noisy values."""
-    released = tables[table]
-    values, spread = released.values, released.noise_sd
-    if values is not None and not np.issubdtype(values.dtype, np.integer):
-        raise OurBug(f"{table}: a released value is not an integer")
-    size = released.ids.size
-    numbers = pa.nulls(size, pa.int64()) if values is None else pa.array(values, pa.int64())
-    spreads = pa.nulls(size, pa.float64()) if spread is None else pa.array(np.broadcast_to(spread, size))
-    rows = names(log, counts, mechanism.offers[table], released.ids)
-    return rows.append_column(mechanism.value_column, numbers).append_column("noise_sd", spreads)
-
-
-def sort_rows(rows: pa.Table) -> pa.Table:
-    """By noisy value, then by key: never by input order."""
-    value, keys = rows.column_names[-2], rows.column_names[:-2]
-    return rows.sort_by([(value, "descending"), *((key, "ascending") for key in keys)]).combine_chunks()
-
-
-def as_lists(rows: pa.Table, keys: Keys) -> pa.Table:
-    """Sequences of queries as lists, other keys as they are."""
-    if not keys.sequence:
-        return rows
-    name = keys.columns[0]
-    lists = pc.split_pattern(rows.column(name), SEPARATOR)
-    return rows.set_column(rows.column_names.index(name), name, lists)
 
 
 def _write_owner_only(folder: Path, log: SearchLog, plan: Plan) -> None:

@@ -14,7 +14,7 @@ from hubbub.lists import QueryPool
 from hubbub.log import read_log
 from hubbub.mechanisms import build
 from hubbub.noise import SeededNoise
-from hubbub.release import named_rows, sort_rows
+from hubbub.rows import named_rows, sort_rows
 from tests.conftest import HEADER
 
 Make = Callable[[Path], Engine]

@@ -18,7 +18,7 @@ from hubbub.mechanisms import build, mechanisms
 from hubbub.mechanisms.base import Rows
 from hubbub.mechanisms.optimal.problem import read
 from hubbub.noise import SeededNoise
-from hubbub.release import named_rows, sort_rows
+from hubbub.rows import named_rows, sort_rows
 from tests.conftest import HEADER
 from tests.spark.conftest import Shared
 

@@ -21,7 +21,7 @@ from hubbub.mechanisms import build
 from hubbub.mechanisms.base import Rows
 from hubbub.mechanisms.spread import perturb
 from hubbub.noise import SecureNoise, SeededNoise
-from hubbub.release import named_rows, sort_rows
+from hubbub.rows import named_rows, sort_rows
 from hubbub.steps.count import Pairs
 from tests.conftest import HEADER
 

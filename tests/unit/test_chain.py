@@ -15,7 +15,7 @@ from hubbub.mechanisms.base import Released
 from hubbub.mechanisms.crowd import stages
 from hubbub.mechanisms.crowd.chain import at_most, by_value
 from hubbub.noise import Exits, SeededNoise
-from hubbub.release import named_rows
+from hubbub.rows import named_rows
 from hubbub.steps.chosen import joinable, joins
 from hubbub.steps.sessions import SEPARATOR
 

@@ -222,18 +222,12 @@ def test_caps_out_of_range(path: Path, epsilon: float, delta: float) -> None:
         book.cap("default", epsilon, delta)
 
 
-def test_looks_and_fingerprints(path: Path) -> None:
+def test_looks(path: Path) -> None:
     with Ledger(path) as book:
         book.looked("default", "May", "inspect")
         book.looked("default", "May", "estimate")
         book.looked("default", "June", "compare")
         assert [look.command for look in book.looks("default", "May")] == ["inspect", "estimate"]
-        assert not book.changed_fingerprint("May", "aa")
-        spend(book, dataset="May", fingerprint="aa")
-        spend(book, dataset="May")
-        assert not book.changed_fingerprint("May", "aa")
-        assert book.changed_fingerprint("May", "bb")
-        assert not book.changed_fingerprint("May", "bb", population="others")
 
 
 def test_export_is_json_and_complete(path: Path) -> None:

@@ -236,7 +236,8 @@ def test_a_release_is_itself_a_look_at_the_log(log_file: Path, tmp_path: Path) -
             run_release(log, Plan(mechanism, tmp_path / name, dataset=dataset), ledger)
         assert [look.command for look in ledger.looks("default", "march")] == ["release"] * 3
     said: Any = {n: Release(tmp_path / n).card["data_dependent_choices"] for n in ("one", "two", "three", "other")}
-    assert [said[n][0]["informed_by"] for n in said] == ["public", "raw", "raw", "public"]
+    assert [said[n][0]["informed_by"] for n in said] == ["public", "raw", "raw", "raw"]
+    assert "under another name" in said["other"][0]["note"], "the data is that of march, whatever it is called"
     assert said["two"] == said["three"] and "an earlier release (its owner-only facts" in said["two"][0]["note"]
     assert broken(tmp_path / "three") == []
 

@@ -24,7 +24,7 @@ from hubbub.log import SearchLog, read_log
 from hubbub.mechanisms import Mechanism, build, mechanisms, spread
 from hubbub.mechanisms.base import Rows, Tables
 from hubbub.noise import Exits, SecureNoise, SeededNoise
-from hubbub.release import named_rows, sort_rows
+from hubbub.rows import named_rows, sort_rows
 from hubbub.steps.count import Counts, Pairs, Spread, SpreadPairs
 
 BINS = 40

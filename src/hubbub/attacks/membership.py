@@ -18,7 +18,7 @@ from hubbub.attacks.base import Attack, NotAttackable, Outcome, Rate, Setup
 from hubbub.attacks.world import attacked, coins, release_in_memory, world
 from hubbub.coins import CoinStep
 from hubbub.mechanisms.base import Released
-from hubbub.release import named_rows
+from hubbub.rows import named_rows
 from hubbub.steps.bound import hashed
 from hubbub.steps.count import Counts
 from hubbub.steps.keys import LOG, Keys

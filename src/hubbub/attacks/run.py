@@ -16,6 +16,7 @@ from hubbub.attacks import attacks, build
 from hubbub.attacks.base import TARGETS, Attack, NotAttackable, Setup
 from hubbub.card.schema import Card
 from hubbub.errors import InputError
+from hubbub.fingerprint import look
 from hubbub.ledger import Ledger, named
 from hubbub.mechanisms import Mechanism
 from hubbub.mechanisms import build as build_mechanism
@@ -56,10 +57,10 @@ def attack(
     more: dict[str, Any] = {"truth": known, "other": other, "targets": targets, "seed": seed, "say": say}
     with Ledger(None if ledger is None else Path(ledger)) as book:
         if isinstance(log, SearchLog):
-            book.looked(named(population), named(dataset), "attack")
+            look(book, log, named(population), named(dataset), "attack")
             return run(released, mechanism, log, chosen, **more)
         with read_log(log) as opened:
-            book.looked(named(population), named(dataset), "attack")
+            look(book, opened, named(population), named(dataset), "attack")
             return run(released, mechanism, opened, chosen, **more)
 
 

@@ -22,7 +22,7 @@ from hubbub.ingest.schema import SCHEMA
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Rows
 from hubbub.noise import SeededNoise
-from hubbub.release import named_rows
+from hubbub.rows import named_rows
 from hubbub.steps.bound import hashed
 from hubbub.steps.keys import CLICKS, KEYWORDS, LOG, QUERIES, Keys
 from hubbub.steps.sessions import SEPARATOR

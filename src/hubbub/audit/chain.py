@@ -24,7 +24,7 @@ from hubbub.mechanisms.base import Mechanism
 from hubbub.mechanisms.crowd.calibrate import Stage, closed
 from hubbub.mechanisms.rounds import Selected
 from hubbub.noise import Exits, SecureNoise
-from hubbub.release import named_rows
+from hubbub.rows import named_rows
 from hubbub.steps import chosen
 from hubbub.steps.count import Integers
 from hubbub.steps.pools import EnginePools

@@ -13,7 +13,7 @@ from hubbub.audit.protocols import Event, Pair, Row, Subject, counting_steps, ro
 from hubbub.audit.tiny import SECRET, measured, tiny_log
 from hubbub.noise import Exits
 from hubbub.noise.source import Integers
-from hubbub.release import named_rows
+from hubbub.rows import named_rows
 
 
 def sensitivity(subject: Subject, pair: Pair) -> Iterable[Row]:

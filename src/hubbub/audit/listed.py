@@ -34,7 +34,8 @@ from hubbub.mechanisms.rounds import Selected, Selection
 from hubbub.noise import NoiseSource, SecureNoise
 from hubbub.noise.source import Integers
 from hubbub.plan import Plan
-from hubbub.release import named_rows, run_release
+from hubbub.release import run_release
+from hubbub.rows import named_rows
 from hubbub.steps.keys import QUERIES
 
 COPIES = 1500

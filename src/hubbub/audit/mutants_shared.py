@@ -308,11 +308,11 @@ SHARED_MUTANTS = (
     Fault("first and last time on the card", taint.public, {WRITE: _on_the_card(_times)}),
     Fault("part files by rows of the log", taint.public, {WRITE: _parts}),
     Fault("scores in public/", taint.scores, {"hubbub.tasks.run:owner_only": lambda _: lambda release: release.public}),
-    Fault("rows not sorted", taint.order, {"hubbub.release:sort_rows": lambda _: lambda rows: rows}),
+    Fault("rows not sorted", taint.order, {"hubbub.rows:sort_rows": lambda _: lambda rows: rows}),
     Fault(
         "rows sorted by exact count",
         taint.order,
-        {"hubbub.release:sort_rows": lambda _: lambda rows: rows, "hubbub.release:named_rows": _as_counted},
+        {"hubbub.rows:sort_rows": lambda _: lambda rows: rows, "hubbub.rows:named_rows": _as_counted},
     ),
     Fault("a budget for every file", static.books, {RESERVE: _by("fingerprint"), CAP_OF: _any_cap}),
     Fault("a budget for every month", static.books, {RESERVE: _by("dataset"), CAP_OF: _any_cap}),

@@ -29,7 +29,7 @@ from hubbub.log import SearchLog
 from hubbub.mechanisms import Mechanism, build, spread
 from hubbub.noise import Exits, SecureNoise, SeededNoise
 from hubbub.noise.source import Integers
-from hubbub.release import named_rows
+from hubbub.rows import named_rows
 from hubbub.steps.count import Spread
 
 LISTED = pa.table({"query": ["key 3", "key 7", "key 12", "key 20", "nobody's"]})

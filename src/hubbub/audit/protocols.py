@@ -12,7 +12,7 @@ from hubbub.gaussian import AnyStep
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Mechanism, Tables
 from hubbub.noise import NoiseSource
-from hubbub.release import sort_rows
+from hubbub.rows import sort_rows
 
 Event = tuple[str, int | None, str, str | None]
 """One row of a tiny log: user, time, query, url."""

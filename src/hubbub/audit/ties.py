@@ -25,7 +25,7 @@ from hubbub.mechanisms import Mechanism, build
 from hubbub.mechanisms.base import Rows
 from hubbub.noise import SecureNoise
 from hubbub.noise.source import Integers
-from hubbub.release import named_rows
+from hubbub.rows import named_rows
 from hubbub.steps.count import Counts
 from hubbub.switches import Beyond, lowered
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hubbub import audited
 from hubbub.account import Domain
-from hubbub.card.facts import ACCOUNTANT, BASES, LIBRARIES, LOOK, Booked, Facts
+from hubbub.card.facts import ACCOUNTANT, BASES, ELSEWHERE, LIBRARIES, LOOK, Booked, Facts
 from hubbub.card.schema import NOT_STATED, STAMP, VERSION, Card, integrity
 from hubbub.card.strength import remarks, word
 from hubbub.delta import means
@@ -247,11 +247,12 @@ def _also(mechanism: Mechanism, private: bool) -> list[dict[str, object]]:
 
 def _choices(booked: Booked) -> list[dict[str, str]]:
     if not booked.looks:
-        note = "the ledger records no look at the raw log before this release"
+        note = "the ledger records no look at this raw log, under whatever name, before this release"
         return [{"choice": "all parameters", "informed_by": "public", "note": note}]
     looks = [
         "an earlier release (its owner-only facts: exact numbers of rows, users and rejected lines)"
-        if look == LOOK
+        + look.removeprefix(LOOK)
+        if look.removesuffix(ELSEWHERE) == LOOK
         else look
         for look in dict.fromkeys(booked.looks)
     ]

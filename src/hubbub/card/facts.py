@@ -42,6 +42,10 @@ BASES = {
     "would have fixed: the ledger had no such rule when it was begun (docs/proofs/composition.md, old ledgers)",
 }
 """What the totals of a population stand on, by what fixed its last envelope."""
+ELSEWHERE = ", under another name"
+"""Of a look that was noted under other names, and is known by the data."""
+REFUSED = "a release that was refused"
+"""A run that ended after it had read the log has told its owner why, often in exact numbers."""
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,7 @@ def attack(
     for name in (*NOT_OPTIONS, "release", "kind", "truth", "other", "targets", "seed"):
         given.pop(name, None)
     from hubbub.attacks.run import choose, mechanism_of, run
+    from hubbub.fingerprint import look
     from hubbub.ledger import Ledger, named
     from hubbub.release import Release
     from hubbub.tasks.base import Truth
@@ -109,7 +110,7 @@ def attack(
         Ledger(Path(stated["ledger"]) if stated["ledger"] else None) as book,
         open_log(stated, what.owner.period, terminal) as raw,
     ):
-        book.looked(who, which, "attack")
+        look(book, raw, who, which, "attack")
         terminal.say(BANNER)
         found = run(
             released,

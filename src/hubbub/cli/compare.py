@@ -93,6 +93,7 @@ def compare(
     from hubbub.compare.page import PAGE, record
     from hubbub.compare.place import place
     from hubbub.compare.words import lines
+    from hubbub.fingerprint import look
     from hubbub.ledger import Ledger, named
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
@@ -107,7 +108,7 @@ def compare(
         Ledger(Path(stated["ledger"]) if stated["ledger"] else None) as book,
         open_log(stated, what.owner.period, terminal) as raw,
     ):
-        book.looked(who, which, "compare")
+        look(book, raw, who, which, "compare")
         terminal.say(BANNER)
         bar = terminal.progress("comparing")
         found = computed(wanted, raw, folder, jobs=workers, memory=stated["memory"] or "2GB", progress=bar)

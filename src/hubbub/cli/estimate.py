@@ -172,6 +172,7 @@ def _public(mechanism: Mechanism, given: dict[str, Any]) -> Estimate:
 def _raw(mechanism: Mechanism, given: dict[str, Any], period: Any, terminal: Terminal) -> Estimate:
     """The ledger records the look, before anything is shown."""
     from hubbub.estimate import RUNS, estimate_log
+    from hubbub.fingerprint import look
     from hubbub.ledger import Ledger, named
 
     runs = whole_number(given["runs"], "runs", most=1000) or RUNS
@@ -181,7 +182,7 @@ def _raw(mechanism: Mechanism, given: dict[str, Any], period: Any, terminal: Ter
         Ledger(Path(given["ledger"]) if given["ledger"] else None) as book,
         open_log(given, period, terminal) as raw,
     ):
-        book.looked(who, which, "estimate")
+        look(book, raw, who, which, "estimate")
         if raw.ingested.rejected > most * raw.ingested.read:
             terminal.warn("a release of this log would stop: more lines are rejected than --max-rejects allows")
         return estimate_log(mechanism, raw, runs=runs)

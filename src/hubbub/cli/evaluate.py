@@ -77,6 +77,7 @@ def evaluate(
     given: dict[str, Any] = dict(locals())
     for name in (*NOT_OPTIONS, "release", "task", "truth", "seed"):
         given.pop(name, None)
+    from hubbub.fingerprint import look
     from hubbub.ledger import Ledger, named
     from hubbub.release import Release
     from hubbub.tasks.base import Truth
@@ -99,7 +100,7 @@ def evaluate(
         Ledger(Path(stated["ledger"]) if stated["ledger"] else None) as book,
         open_log(stated, what.owner.period, terminal) as raw,
     ):
-        book.looked(who, which, "evaluate")
+        look(book, raw, who, which, "evaluate")
         terminal.say(BANNER)
         scored = run(
             released,

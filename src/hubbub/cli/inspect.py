@@ -68,6 +68,7 @@ def inspect(
     given: dict[str, Any] = dict(locals())
     for name in NOT_OPTIONS:
         given.pop(name, None)
+    from hubbub.fingerprint import look
     from hubbub.inspect import profile
     from hubbub.ledger import Ledger, named
 
@@ -81,7 +82,7 @@ def inspect(
         Ledger(Path(given["ledger"]) if given["ledger"] else None) as book,
         open_log(given, what.owner.period, terminal) as raw,
     ):
-        book.looked(who, which, "inspect")
+        look(book, raw, who, which, "inspect")
         found = profile(raw, share)
     for line in lines(found):
         terminal.say(line)
@@ -99,8 +100,8 @@ def release_options() -> list[str]:
 def looked(population: str, dataset: str) -> str:
     """What a look does to later releases."""
     return (
-        f"The ledger records this look at {population}/{dataset}: cards of later releases will say that their "
-        "parameters were informed by the raw log."
+        f"The ledger records this look at {population}/{dataset}: cards of later releases of this data, under whatever "
+        "name, will say that their parameters were informed by the raw log."
     )
 
 

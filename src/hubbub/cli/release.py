@@ -29,6 +29,7 @@ from hubbub.cli.shared import (
     Memory,
     NeighboursName,
     NewPopulation,
+    OtherPeople,
     Pool,
     Population,
     Previous,
@@ -85,6 +86,7 @@ def release(
     work: Work = None,
     population: Population = None,
     new_population: NewPopulation = None,
+    other_people: OtherPeople = None,
     dataset: Dataset = None,
     users_public: UsersPublic = None,
     ledger: LedgerFile = None,
@@ -135,6 +137,7 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
         new_population=bool(given["new_population"]),
         allow_empty=bool(given["allow_empty"]),
         drop_outside=bool(given["drop_outside"]),
+        other_people=bool(given["other_people"]),
         run={k: _absolute(k, v) for k, v in given.items() if k not in ("epsilon", "delta")}
         | {"set": dict(settings), "card": card},
     )

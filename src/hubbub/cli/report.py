@@ -93,6 +93,7 @@ def report(
 
 def _count_again(release: Path, what: Asked, given: dict[str, Any], config: str | None, terminal: Terminal) -> None:
     """Everything that needs the log; written before the page is."""
+    from hubbub.fingerprint import look
     from hubbub.ledger import Ledger, named
 
     stated = what.given
@@ -105,7 +106,7 @@ def _count_again(release: Path, what: Asked, given: dict[str, Any], config: str 
         Ledger(Path(stated["ledger"]) if stated["ledger"] else None) as book,
         open_log(stated, what.owner.period, terminal) as raw,
     ):
-        book.looked(who, which, "report")
+        look(book, raw, who, which, "report")
         _gather(release, raw, mechanism, terminal)
     terminal.say(looked(who, which))
 

@@ -56,6 +56,12 @@ NewPopulation = Annotated[
     bool | None,
     typer.Option("--new-population", help="These are people that no population of the ledger is about."),
 ]
+OtherPeople = Annotated[
+    bool | None,
+    typer.Option(
+        "--other-people", help="These are other people, though the same records were released under another name."
+    ),
+]
 Dataset = Annotated[str | None, typer.Option(help="Your name for this log: population and period.")]
 Config = Annotated[str | None, typer.Option(help="TOML with any of these options and a [card] table.", metavar="FILE")]
 
@@ -315,7 +321,8 @@ def whole_number(value: object, name: str, least: int = 1, most: int | None = No
 KINDS: dict[str, tuple[str, tuple[type, ...]]] = {
     **dict.fromkeys(("threads", "users_public", "seed"), ("a whole number", (int,))),
     **dict.fromkeys(
-        ("canonical_urls", "new_population", "not_private", "allow_empty", "drop_outside"), ("true or false", (bool,))
+        ("canonical_urls", "new_population", "other_people", "not_private", "allow_empty", "drop_outside"),
+        ("true or false", (bool,)),
     ),
     **dict.fromkeys(("epsilon", "delta", "max_rejects"), ("a number or text", (int, float, str))),
 }

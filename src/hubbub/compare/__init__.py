@@ -128,6 +128,7 @@ def compare(
     Further arguments are those of `Asked`: draws, truth, sweeps (["zealous.m=1,2,5"]), pool, plot, seed.
     """
     from hubbub.compare.place import place
+    from hubbub.fingerprint import look
     from hubbub.ledger import Ledger, named
     from hubbub.log import SearchLog, read_log
 
@@ -137,7 +138,7 @@ def compare(
         folder = stack.enter_context(place(out))
         book = stack.enter_context(Ledger(None if ledger is None else Path(ledger)))
         raw = log if isinstance(log, SearchLog) else stack.enter_context(read_log(log))
-        book.looked(named(population), named(dataset), "compare")
+        look(book, raw, named(population), named(dataset), "compare")
         return computed(asked, raw, folder, jobs=jobs)
 
 

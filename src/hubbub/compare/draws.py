@@ -26,7 +26,7 @@ from hubbub.log import Period, SearchLog
 from hubbub.mechanisms import Mechanism, Tables
 from hubbub.mechanisms.base import Rows
 from hubbub.noise import SeededNoise
-from hubbub.release import as_lists, named_rows
+from hubbub.rows import as_lists, named_rows
 from hubbub.tasks import Evidence, Setup, Truth, build
 from hubbub.tasks.run import score
 

@@ -4,6 +4,7 @@
     accounts  its sums: what was spent, caps, the envelopes by which they are kept
     budget    whether a release fits, and how it is paid: no file, no SQL
     records   what a reader gets: an entry, a total, a look
+    seen      which looks and releases were about the same data, whatever they were called; what was released
     names     populations and data sets, and what to do about one that is not known
     tables    what is in the file; the tables that version 2 added
     file      one SQLite file: made whole, opened only if intact, append-only, sealed, older versions upgraded
@@ -17,6 +18,7 @@ from hubbub.ledger.book import Ledger
 from hubbub.ledger.file import MARK, VERSION, default_path
 from hubbub.ledger.names import DEFAULT, named, refuse_new, require_known
 from hubbub.ledger.records import STATES, Entry, Look, Spent
+from hubbub.ledger.seen import Output
 from hubbub.ledger.tables import ADDED, TABLES
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "Entry",
     "Ledger",
     "Look",
+    "Output",
     "Spent",
     "default_path",
     "named",

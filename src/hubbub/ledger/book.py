@@ -5,7 +5,7 @@ counts for ever, whatever happens to the process afterwards: two processes canno
 gives nothing back.
 
 Who is protected is a *population*, named by the owner; a *data set* is one of its periods.
-Budgets add over all data sets of a population. A file's fingerprint only warns: if it named the
+Budgets add over all data sets of a population. What the data is like only warns or refuses (seen.py): if it named the
 budget, adding one row would buy a new one.
 """
 
@@ -21,11 +21,12 @@ from hubbub.errors import OurBug
 from hubbub.ledger.accounts import Accounts
 from hubbub.ledger.file import VERSION, now
 from hubbub.ledger.names import named
-from hubbub.ledger.records import STATES, Entry, Look
-from hubbub.ledger.tables import ADDED, BUDGETS, TABLES
+from hubbub.ledger.records import STATES, Entry
+from hubbub.ledger.seen import Seen
+from hubbub.ledger.tables import ADDED, BUDGETS, KEPT_IN, TABLES
 
 
-class Ledger(Accounts):
+class Ledger(Accounts, Seen):
     """An open budget book; `with Ledger(path) as book:` closes it."""
 
     # -------------------------------------------------------------- spending
@@ -71,32 +72,27 @@ class Ledger(Accounts):
         """The release stands in its place."""
         self._advance(entry, "committed")
 
-    def looked(self, population: str, dataset: str, command: str) -> None:
-        """Note that a command (inspect, estimate, compare, evaluate) read the raw log without a mechanism."""
+    def looked(self, population: str, dataset: str, command: str, fingerprint: str | None = None) -> None:
+        """Note that a command (inspect, estimate, compare, evaluate) read the raw log of this kept fingerprint."""
+        names = {"population": named(population), "dataset": named(dataset)}
         with self._transaction("IMMEDIATE"):
-            self._insert("looks", {"population": named(population), "dataset": named(dataset), "command": command})
+            look = self._insert("looks", names | {"command": command})
+            if fingerprint is not None:
+                self._insert("sights", {"look": look, "fingerprint": fingerprint})
 
     # -------------------------------------------------------------- reading
 
     def populations(self) -> list[str]:
-        """Whoever has a budget here, by name: a release or a cap. A look opens none."""
+        """Whoever has a budget here, by name: a release, a cap or a plan. A look opens none."""
         each = " UNION ".join(f"SELECT population FROM {table}" for table in BUDGETS)
         return sorted(row["population"] for row in self._rows(each))
 
-    def changed_fingerprint(self, dataset: str, fingerprint: str, population: str | None = None) -> bool:
-        """Whether the last release of this data set read another file: a warning, never a new budget."""
-        known = [e.fingerprint for e in self.entries(population) if e.dataset == dataset and e.fingerprint]
-        return bool(known) and known[-1] != fingerprint
-
-    def looks(self, population: str, dataset: str) -> list[Look]:
-        """The commands that read this data set's raw log, in order."""
-        query = "SELECT time, command FROM looks WHERE population = ? AND dataset = ? ORDER BY id"
-        return [Look(**row) for row in self._rows(query, population, dataset)]
 
     def export(self) -> dict[str, object]:
-        """Every row of every table, ready for JSON; fractions, and the numbers of a loss, are text."""
+        """Every row, ready for JSON; fractions, and the numbers of a loss, are text. Key and fingerprints stay here."""
+        shown = [table for table in TABLES | ADDED if table not in KEPT_IN]
         with self._transaction("DEFERRED"):
-            tables = {table: self._rows(f"SELECT * FROM {table} ORDER BY id") for table in TABLES | ADDED}
+            tables = {table: self._rows(f"SELECT * FROM {table} ORDER BY id") for table in shown}
         for row in tables["entries"]:
             row |= {key: json.loads(row[key], parse_constant=str) for key in ("loss", "parameters")}
             row["private"] = bool(row["private"])

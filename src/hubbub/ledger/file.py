@@ -218,6 +218,7 @@ def _lay(db: sqlite3.Connection, tables: Mapping[str, str]) -> None:
     for statement in created(tables):
         db.execute(statement)
     _insert(db, "meta", {"key": "version", "value": str(VERSION)})
+    _insert(db, "secrets", {"name": "fingerprint", "value": secrets.token_hex(32)})
 
 
 def _insert(db: sqlite3.Connection, table: str, row: Mapping[str, object]) -> int:

@@ -52,3 +52,5 @@ class Look:
 
     time: str
     command: str
+    elsewhere: bool = False
+    """Whether it was noted under other names, and is known by its data alone."""

@@ -19,8 +19,13 @@ ADDED = {  # by version 2; a ledger of version 1 has none of them, and reads as 
         epsilon TEXT NOT NULL, delta TEXT NOT NULL, origin TEXT NOT NULL""",
     "charges": """entry INTEGER NOT NULL, envelope INTEGER NOT NULL, gaussian TEXT NOT NULL, slots TEXT NOT NULL,
         threshold TEXT NOT NULL""",
+    "fingerprints": "users TEXT NOT NULL",
+    "sights": "look INTEGER NOT NULL, fingerprint TEXT NOT NULL",
+    "outputs": "entry INTEGER NOT NULL, name TEXT NOT NULL, sha256 TEXT NOT NULL, queries TEXT",
 }
-BUDGETS = ("entries", "caps")
+KEPT_IN = ("secrets", "fingerprints")
+"""Tables that an export leaves out: they tell of the raw log, or would let others ask it."""
+BUDGETS = ("entries", "caps", "envelopes")
 """Tables in which a population begins to have a budget."""
 COMMON = "id INTEGER PRIMARY KEY, time TEXT NOT NULL, {}, seal TEXT NOT NULL"
 NEVER = "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hubbub.errors import InputError, OutputError
+from hubbub.fingerprint import look
 from hubbub.folder import disk_errors
 from hubbub.ledger import Ledger, named
 from hubbub.release import DO_NOT_PUBLISH, Release
@@ -55,10 +56,10 @@ def evaluate(
     owner_only(released)
     with Ledger(None if ledger is None else Path(ledger)) as book:
         if isinstance(log, SearchLog):
-            book.looked(named(population), named(dataset), "evaluate")
+            look(book, log, named(population), named(dataset), "evaluate")
             return run(released, log, chosen, known, seed=seed, say=say)
         with read_log(log) as opened:
-            book.looked(named(population), named(dataset), "evaluate")
+            look(book, opened, named(population), named(dataset), "evaluate")
             return run(released, opened, chosen, known, seed=seed, say=say)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hubbub.errors import HubbubError, ParameterError, Refused
+from hubbub.fingerprint import look
 from hubbub.guarantee import finite, number
 from hubbub.inspect import Profile, profile
 from hubbub.ledger import Ledger, named
@@ -91,7 +92,7 @@ class Studio:
         try:
             with read(progress) as log:
                 with Ledger(self.ledger) as book:
-                    book.looked(self.population, self.dataset, LOOK)
+                    look(book, log, self.population, self.dataset, LOOK)
                 opened.sketches = sketches(log)
                 opened.profile = profile(log, self.max_rejects)
         except HubbubError as error:
@@ -116,6 +117,7 @@ class Studio:
             population=self.population,
             dataset=self.dataset,
             new_population=bool(self.given.get("new_population")),
+            other_people=bool(self.given.get("other_people")),
             users_public=self.given.get("users_public"),
             allow_empty=bool(self.given.get("allow_empty")) or "allow_empty" in confirmed,
             drop_outside=bool(self.given.get("drop_outside")) or "drop_outside" in confirmed,

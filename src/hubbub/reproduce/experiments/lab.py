@@ -22,7 +22,7 @@ from hubbub.lists import QueryPool
 from hubbub.log import SearchLog, read_log
 from hubbub.mechanisms import build
 from hubbub.noise import SeededNoise
-from hubbub.release import as_lists, named_rows
+from hubbub.rows import as_lists, named_rows
 from hubbub.steps.keys import Keys
 from hubbub.synth import World
 from hubbub.synth.run import synthesise

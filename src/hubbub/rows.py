@@ -1,0 +1,67 @@
+"""The rows of a release: released ids as text, in the order of what they show, as Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from hubbub.errors import OurBug
+from hubbub.mechanisms.base import Mechanism, Rows, Tables
+from hubbub.steps.count import names
+from hubbub.steps.sessions import SEPARATOR
+
+if TYPE_CHECKING:
+    from hubbub.log import SearchLog
+    from hubbub.steps.count import Counts
+    from hubbub.steps.keys import Keys
+
+
+def write_tables(
+    folder: Path, log: SearchLog, mechanism: Mechanism, counts: dict[str, Counts], tables: Tables
+) -> dict[Path, int]:
+    """The released tables as Parquet, and how many rows each has."""
+    written = {}
+    for table in mechanism.tables:
+        released = tables[table]
+        rows = (
+            released.rows
+            if isinstance(released, Rows)
+            else sort_rows(named_rows(log, mechanism, table, counts[table], tables))
+        )
+        path = folder / f"{table}.parquet"
+        pq.write_table(as_lists(rows, mechanism.offers[table]), path, compression="zstd")
+        written[path] = rows.num_rows
+    return written
+
+
+def named_rows(log: SearchLog, mechanism: Mechanism, table: str, counts: Counts, tables: Tables) -> pa.Table:
+    """Released ids as text, with their noisy values."""
+    released = tables[table]
+    values, spread = released.values, released.noise_sd
+    if values is not None and not np.issubdtype(values.dtype, np.integer):
+        raise OurBug(f"{table}: a released value is not an integer")
+    size = released.ids.size
+    numbers = pa.nulls(size, pa.int64()) if values is None else pa.array(values, pa.int64())
+    spreads = pa.nulls(size, pa.float64()) if spread is None else pa.array(np.broadcast_to(spread, size))
+    rows = names(log, counts, mechanism.offers[table], released.ids)
+    return rows.append_column(mechanism.value_column, numbers).append_column("noise_sd", spreads)
+
+
+def sort_rows(rows: pa.Table) -> pa.Table:
+    """By noisy value, then by key: never by input order."""
+    value, keys = rows.column_names[-2], rows.column_names[:-2]
+    return rows.sort_by([(value, "descending"), *((key, "ascending") for key in keys)]).combine_chunks()
+
+
+def as_lists(rows: pa.Table, keys: Keys) -> pa.Table:
+    """Sequences of queries as lists, other keys as they are."""
+    if not keys.sequence:
+        return rows
+    name = keys.columns[0]
+    lists = pc.split_pattern(rows.column(name), SEPARATOR)
+    return rows.set_column(rows.column_names.index(name), name, lists)
