@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from hubbub.errors import InputError, ParameterError, Refused
+
+if TYPE_CHECKING:
+    from hubbub.card.schema import Card
 
 
 @dataclass(frozen=True)
@@ -30,11 +35,23 @@ class UrlList:
 
 @dataclass(frozen=True)
 class Made:
-    """What the card of an earlier release says of its making."""
+    """What the card of an earlier release says of its making, and the hash of its table of queries."""
 
     mechanism: str
     variant: str
     parameters: dict[str, str]
+    name: str
+    sha256: str = ""
+
+    @staticmethod
+    def of(card: Card, queries: Path) -> Made:
+        """As the card has it, and the file."""
+        made = card.mechanism
+        return Made(made.name, made.variant, dict(made.parameters), card.release.id, _sha256(queries))
+
+    def by_name(self) -> Made:
+        """What a ledger knew of it before hashes were kept."""
+        return replace(self, sha256="")
 
 
 @dataclass(frozen=True)
@@ -50,11 +67,16 @@ class QueryPool:
     use: str = "pool"
     """What a mechanism does with it: pool, list or previous."""
     made: Made | None = None
-    """How an earlier release was made, as its ledger must know it."""
+    """The earlier release that it is, or was made from, as the ledger must know it."""
 
     def __post_init__(self) -> None:
         """A query that stands here twice would be drawn twice."""
         _require_distinct(self.name, self.rows, ["query"])
+
+    @cached_property
+    def queries(self) -> str:
+        """The hash of the set of its queries, whatever file they came in."""
+        return hash_of(self.rows)
 
     def record(self) -> dict[str, str]:
         """The pool as a card names it."""
@@ -114,12 +136,6 @@ def read_pool(path: str | Path) -> QueryPool:
 
 def read_list(path: str | Path) -> QueryPool:
     """Read a public list of queries: any Parquet or TSV file with a column `query`."""
-    if (Path(path).parent / "card.json").exists():
-        raise Refused(
-            "This file belongs to a release: its queries are not public knowledge but a budget already spent.",
-            given=path,
-            next="name the release with --previous, so that its budget is added",
-        )
     return _queries(Path(path), "list", "--public-list")
 
 
@@ -148,21 +164,26 @@ def read_previous(path: str | Path) -> QueryPool:
         raise InputError("The earlier release has no queries.", given=", ".join(earlier.tables), allowed="queries")
     card = Card.model_validate(earlier.card)
     name = card.release.id
-    made = Made(card.mechanism.name, card.mechanism.variant, dict(card.mechanism.parameters))
-    file = earlier.public / "queries.parquet"
+    made = Made.of(card, earlier.public / "queries.parquet")
     rows = pooled(earlier.queries.to_arrow().column("query"))
     if not rows.num_rows:
         raise InputError("The earlier release has no queries.", given=f"{path}: an empty table")
-    return QueryPool(name, rows, _sha256(file), rows.num_rows, f"earlier release {name}", "previous", made)
+    return QueryPool(name, rows, made.sha256, rows.num_rows, f"earlier release {name}", "previous", made)
 
 
 def _queries(path: Path, use: str, option: str) -> QueryPool:
+    if (path.parent / "card.json").exists():
+        raise Refused(
+            "This file belongs to a release: its queries are not public knowledge but a budget already spent.",
+            given=path,
+            next="name the release with --previous, so that its budget is added; hubbub pool build makes a pool of it",
+        )
     table = _table(path, f"The {use}", option, ("query",))
     rows = pooled(table.column("query"))
     if not rows.num_rows:
         raise InputError(f"The {use} is empty.", given=path, next="make one with `hubbub pool build`")
-    source = _source((table.schema.metadata or {}).get(POOL_KEY, b""))
-    return QueryPool(path.name, rows, _sha256(path), rows.num_rows, source, use)
+    stated = (table.schema.metadata or {}).get(POOL_KEY, b"")
+    return QueryPool(path.name, rows, _sha256(path), rows.num_rows, _source(stated), use, _origin(stated))
 
 
 def pooled(column: pa.ChunkedArray, most: int | None = None) -> pa.Table:
@@ -174,6 +195,26 @@ def pooled(column: pa.ChunkedArray, most: int | None = None) -> pa.Table:
     queries = clean.queries(_text(column)).unique()
     first = queries.filter(pc.not_equal(queries, "")).slice(0, most)
     return pa.table({"query": first}).sort_by("query").combine_chunks()
+
+
+def hash_of(rows: pa.Table) -> str:
+    """The hash of queries as a pool holds them."""
+    return hashlib.sha256(json.dumps(rows.column("query").to_pylist()).encode()).hexdigest()
+
+
+def pool_metadata(source: str, made: Made | None) -> dict[bytes, bytes]:
+    """What a pool's file says of itself: where it came from, in words; and of which release it was made."""
+    stated = {"source": source} | ({} if made is None else {"release": asdict(made)})
+    return {POOL_KEY: json.dumps(stated, ensure_ascii=False).encode()}
+
+
+def _origin(stated: bytes) -> Made | None:
+    """Of which release a pool says that it was made."""
+    try:
+        release = json.loads(stated)["release"]
+        return Made(**release) if isinstance(release["sha256"], str) else None
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 def _sha256(path: Path) -> str:

@@ -8,7 +8,6 @@ release, so only one that is proven to be, and is as it was written, is taken.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from dataclasses import dataclass
 from importlib import resources
@@ -21,7 +20,7 @@ import pyarrow.parquet as pq
 from hubbub.errors import InputError, OutputError, ParameterError, Refused
 from hubbub.folder import disk_errors
 from hubbub.guarantee import number
-from hubbub.lists import LONGEST_SOURCE, POOL_KEY, pooled
+from hubbub.lists import LONGEST_SOURCE, Made, pool_metadata, pooled
 
 NGRAMS = ("wordsegment", ("unigrams.txt", "bigrams.txt"))
 """The package that ships n-grams, and its files: a phrase, a tab, how often the web had it."""
@@ -56,8 +55,9 @@ def build(
         raise ParameterError("A pool is a Parquet file.", given=path, allowed="a name that ends in .parquet")
     if path.exists() or path.is_symlink():
         raise OutputError("The pool exists already.", given=path, next="choose another --out, or remove it")
+    made = None
     if release is not None:
-        column, source = _of_release(Path(release))
+        column, source, made = _of_release(Path(release))
     elif queries is not None:
         column, source = _of_file(Path(queries))
     else:
@@ -66,8 +66,7 @@ def build(
     rows = pooled(column, size)
     if not rows.num_rows:
         raise InputError("There is no query to make a pool of.", given=queries or release)
-    stated = json.dumps({"source": source[:LONGEST_SOURCE]}, ensure_ascii=False).encode()
-    _write(rows.replace_schema_metadata({POOL_KEY: stated}), path)
+    _write(rows.replace_schema_metadata(pool_metadata(source[:LONGEST_SOURCE], made)), path)
     return Built(path, rows.num_rows, source[:LONGEST_SOURCE], hashlib.sha256(path.read_bytes()).hexdigest())
 
 
@@ -119,7 +118,7 @@ def _of_file(path: Path) -> tuple[pa.ChunkedArray, str]:
     return table.column("query"), f"a file of queries named {path.name}"
 
 
-def _of_release(path: Path) -> tuple[pa.ChunkedArray, str]:
+def _of_release(path: Path) -> tuple[pa.ChunkedArray, str, Made]:
     """The released queries, if the release is private and as it was written."""
     from hubbub.card.check import check
     from hubbub.card.schema import Card
@@ -141,7 +140,8 @@ def _of_release(path: Path) -> tuple[pa.ChunkedArray, str]:
         raise InputError("The release has no table of queries.", given=", ".join(opened.tables))
     card = Card.model_validate(opened.card)
     cost = f"ε = {number(card.claim.epsilon or 0.0)}, δ = {number(card.claim.delta or 0.0)}"
-    return opened.queries.to_arrow().column("query"), f"the queries of release {card.release.id} ({cost})"
+    source = f"the queries of release {card.release.id} ({cost})"
+    return opened.queries.to_arrow().column("query"), source, Made.of(card, opened.public / "queries.parquet")
 
 
 def _write(rows: pa.Table, path: Path) -> None:

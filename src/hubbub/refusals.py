@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hubbub.earlier import settled
 from hubbub.errors import InputError, ParameterError, Refused
 from hubbub.existence import Cause
 from hubbub.fitting import require_room
 from hubbub.ledger import refuse_new
-from hubbub.lists import Made
 
 if TYPE_CHECKING:
     from hubbub.card.owner import Owner
@@ -25,25 +25,7 @@ def refuse_by_ledger(ledger: Ledger, plan: Plan, *, quickly: bool = False) -> No
         ledger.would_allow(plan.population, plan.mechanism.loss(), plan.guarantee().private)
     else:
         require_room(ledger, plan.population, plan.mechanism, plan.guarantee().private)
-
-
-def refuse_unknown_previous(ledger: Ledger, plan: Plan) -> None:
-    """An earlier release is a past spend of this population, or nothing adds the two up."""
-    previous = plan.mechanism.previous
-    if previous is None:
-        return
-    known = {
-        f"{e.dataset}-r{e.id}": Made(e.mechanism, e.variant, {k: str(v) for k, v in e.parameters.items()})
-        for e in ledger.entries(plan.population)
-        if e.private and e.state == "committed"
-    }
-    if previous.made is None or known.get(previous.name) != previous.made:
-        raise Refused(
-            "The earlier release is not in this ledger, so its budget would not be added to this one's.",
-            given=f"{previous.name}, population {plan.population}",
-            allowed=", ".join(known) or "none: this population has no private release yet",
-            next="name the ledger that the earlier release was booked in, and its population",
-        )
+    settled(ledger, plan)
 
 
 def refuse_known_data(ledger: Ledger, plan: Plan, data: Fingerprint) -> None:

@@ -29,6 +29,7 @@ from hubbub.card.build import build_card
 from hubbub.card.facts import ELSEWHERE, LOOK, ON_THE_WAY, REFUSED, Booked, Written
 from hubbub.card.schema import STAMP, sha256_of
 from hubbub.compose import loss_record
+from hubbub.earlier import outputs, settled
 from hubbub.errors import HubbubError, InputError, LedgerError, OurBug, Refused
 from hubbub.fingerprint import Fingerprint, fingerprint, look
 from hubbub.folder import permit, whole
@@ -45,7 +46,6 @@ from hubbub.refusals import (
     refuse_elsewhere,
     refuse_known_data,
     refuse_other_period,
-    refuse_unknown_previous,
 )
 from hubbub.report.owner import finish
 from hubbub.report.page import write_pages
@@ -118,13 +118,13 @@ def run_release(
 
 def _run(log: SearchLog, plan: Plan, ledger: Ledger, noise: NoiseSource | None, say: Callable[[str], None]) -> Result:
     started = time.monotonic()
+    plan = settled(ledger, plan)
     mechanism, guarantee = plan.mechanism, plan.guarantee()
     plan.refuse_early()
     loss = mechanism.loss()
     reserved = None if log.run is None else log.run.find(ledger)
     if reserved is None:
         refuse_by_ledger(ledger, plan)
-    refuse_unknown_previous(ledger, plan)
     refuse_other_period(log, plan.owner)
     if noise is None:
         noise = SecureNoise() if plan.seed is None else SeededNoise(plan.seed)
@@ -171,6 +171,7 @@ def _run(log: SearchLog, plan: Plan, ledger: Ledger, noise: NoiseSource | None, 
         rows = _write_public(folder / "public", log, plan, counts, tables, booked)
         if (whose := mechanism.whose(tables)) is not None:
             pq.write_table(whose, folder / "owner-only" / WHOSE)
+        ledger.released(entry, outputs(folder / "public", mechanism))
         if certificate := mechanism.certificate(counts, tables):
             owner_only["certificate"] = certificate
         owner_only["epsilon"] = _three_numbers(mechanism)

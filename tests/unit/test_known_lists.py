@@ -9,11 +9,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.conftest import Hubbub
+from tests.ledgers import write_first_version
 
 from hubbub.audit.counts import NoNoise
 from hubbub.audit.protocols import Event
 from hubbub.audit.tiny import SECRET, tiny_log
 from hubbub.errors import ParameterError
+from hubbub.ledger import Ledger
 from hubbub.lists import QueryPool, UrlList
 from hubbub.mechanisms import build
 from hubbub.noise.absent import Exits
@@ -170,3 +172,96 @@ def test_a_changed_or_other_release_is_refused(hubbub: Hubbub, log_file: Path, t
 def test_others_take_no_list(name: str) -> None:
     with pytest.raises(Exception, match="takes no list"):
         build(name, BUDGET, public_list=listed("a"))
+
+
+# ------------------------------------------------------------------ lists that are releases
+
+
+@pytest.fixture
+def first(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> Path:
+    hubbub("release", log_file, *OPTIONS, "--out", tmp_path / "first")
+    return tmp_path / "first"
+
+
+def copied(release: Path, path: Path) -> Path:
+    """The queries of a release as anybody might keep them: in another order, another case, another file format."""
+    queries = pq.read_table(release / "public" / "queries.parquet").column("query").to_pylist()
+    path.write_text("\n".join(["query", *(f" {q.upper()}" for q in reversed(queries))]) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_list_made_from_a_release_is_that_release(
+    hubbub: Hubbub, log_file: Path, first: Path, tmp_path: Path
+) -> None:
+    built = tmp_path / "built.parquet"
+    hubbub("pool", "build", "--release", first, "--out", built)
+    for n, known in enumerate((built, copied(first, tmp_path / "copied.tsv"))):
+        out = tmp_path / f"out{n}"
+        hubbub("release", log_file, *OPTIONS, "--public-list", known, "--out", out)
+        card = json.loads((out / "public" / "card.json").read_text())
+        (record,) = card["mechanism"]["public_lists"]
+        assert (record["use"], record["name"], record["source"]) == (
+            "previous",
+            "default-r1",
+            "earlier release default-r1",
+        )
+        assert any("spent both budgets" in text for text in card["claim"]["conditions"])
+        assert not any("not have been learned" in text for text in card["claim"]["conditions"])
+        hubbub("card", out, "--check")
+
+
+def test_such_a_list_is_refused_where_its_budget_is_not_added(
+    hubbub: Hubbub, log_file: Path, first: Path, tmp_path: Path
+) -> None:
+    built, plain = tmp_path / "built.parquet", copied(first, tmp_path / "copied.tsv")
+    hubbub("pool", "build", "--release", first, "--out", built)
+    elsewhere = ("--ledger", tmp_path / "other.sqlite", "--out", tmp_path / "x")
+    said = hubbub("release", log_file, *OPTIONS, "--public-list", built, *elsewhere, code=2).stderr
+    assert "not in this ledger" in said and "--previous" in said
+    another = ("--population", "others", "--new-population", "--other-people", "--out", tmp_path / "x")
+    for known in (built, plain):
+        said = hubbub("release", log_file, *OPTIONS, "--public-list", known, *another, code=2).stderr
+        assert "default-r1 of default" in said and "--previous" in said
+    safelog = ("--mechanism", "safelog", "--epsilon", "4", "--format", "aol", "--tables", "queries")
+    for known in (built, plain):
+        assert "--previous" in hubbub("release", log_file, *safelog, "--pool", known, *another, code=2).stderr
+    assert "belongs to a release" in (
+        hubbub("release", log_file, *safelog, "--pool", first / "public" / "queries.parquet", *another, code=2).stderr
+    )
+    assert not (tmp_path / "x").exists()
+    hubbub("release", log_file, *safelog, "--pool", plain, "--out", tmp_path / "x")
+
+
+def test_a_copy_of_what_is_not_private_is_refused(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
+    hubbub("release", log_file, *OPTIONS, "--seed", "1", "--not-private", "--out", tmp_path / "seeded")
+    known = ("--public-list", copied(tmp_path / "seeded", tmp_path / "copied.tsv"))
+    assert "NOT PRIVATE" in hubbub("release", log_file, *OPTIONS, *known, "--out", tmp_path / "x", code=2).stderr
+
+
+def test_a_release_is_known_by_its_hash_and_not_by_its_name(
+    hubbub: Hubbub, log_file: Path, first: Path, tmp_path: Path
+) -> None:
+    """The same command in another ledger makes an entry of the same name and parameters: another draw."""
+    other = tmp_path / "other.sqlite"
+    hubbub("release", log_file, *OPTIONS, "--ledger", other, "--out", tmp_path / "elsewhere")
+    options = ("--previous", tmp_path / "elsewhere", "--out", tmp_path / "x")
+    one, two = ((p / "public" / "queries.parquet").read_bytes() for p in (first, tmp_path / "elsewhere"))
+    assert one != two, "noise of three counts agrees by chance less than once in a thousand runs"
+    assert "not in this ledger" in hubbub("release", log_file, *OPTIONS, *options, code=2).stderr
+
+
+def test_an_entry_from_before_hashes_is_known_by_its_name(
+    hubbub: Hubbub, log_file: Path, first: Path, tmp_path: Path, own_ledger: Path
+) -> None:
+    with Ledger(own_ledger) as book:
+        columns = [row["name"] for row in book._rows("PRAGMA table_info(entries)") if row["name"] not in ("id", "seal")]
+        rows = book._rows(f"SELECT {', '.join(c for c in columns if c != 'time')} FROM entries")
+    own_ledger.unlink()
+    events: list[dict[str, object]] = [{"entry": 1, "state": s} for s in ("reserved", "drawing", "committed")]
+    write_first_version(own_ledger, {"entries": rows, "events": events})
+    hubbub("release", log_file, *OPTIONS, "--previous", first, "--out", tmp_path / "next")
+    card = json.loads((tmp_path / "next" / "public" / "card.json").read_text())
+    assert "known by its name and parameters" in card["mechanism"]["public_lists"][0]["source"]
+    hubbub("release", log_file, *OPTIONS, "--set", "D=7", "--ledger", tmp_path / "b.sqlite", "--out", tmp_path / "b")
+    said = hubbub("release", log_file, *OPTIONS, "--previous", tmp_path / "b", "--out", tmp_path / "x", code=2).stderr
+    assert "not in this ledger" in said

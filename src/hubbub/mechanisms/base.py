@@ -7,12 +7,13 @@ so that an audit can run the second half a million times through the very same c
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -202,6 +203,12 @@ class Mechanism(ABC):
         given = {k: known[k].parse(v) for k, v in settings.items() if v is not None}
         self.given: Mapping[str, Value] = dict(given)
         self.settings: Mapping[str, Value] = self.resolve(given)
+
+    def taking(self, public_list: QueryPool | None, previous: QueryPool | None) -> Self:
+        """The same mechanism with these lists of known queries; no number of its claim depends on them."""
+        other = copy.copy(self)
+        other.public_list, other.previous = public_list, previous
+        return other
 
     def _default_tables(self) -> tuple[str, ...]:
         return self.default_tables
