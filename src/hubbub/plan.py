@@ -7,17 +7,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from hubbub.account import Step
 from hubbub.card.build import build_card, columns
 from hubbub.card.facts import Booked, Facts
 from hubbub.card.owner import Owner
 from hubbub.card.strength import remarks
-from hubbub.errors import ParameterError, Refused
+from hubbub.errors import Refused
 from hubbub.folder import require_free
 from hubbub.guarantee import ANYTHING, Guarantee, number
 from hubbub.ledger import named
 from hubbub.mechanisms.base import Mechanism
-from hubbub.noise import discrete_laplace
 from hubbub.report.page import Shown, render
 
 
@@ -120,15 +118,6 @@ class Plan:
             )
 
     def _refuse_undrawable(self) -> None:
-        """Build the samplers before the budget is spent: not every fraction can be drawn exactly."""
-        for step in self.mechanism.steps():
-            if isinstance(step, Step):
-                try:
-                    discrete_laplace(step.scale)
-                except ParameterError as error:
-                    raise ParameterError(
-                        f"The noise of step {step.name} cannot be drawn exactly.",
-                        given=f"scale {step.scale}",
-                        allowed=error.allowed,
-                        next="write epsilon with fewer digits, or give a scale that is a fraction of smaller numbers",
-                    ) from None
+        """Build every sampler before the budget is spent."""
+        for law in self.mechanism.laws():
+            law.sampler()

@@ -22,10 +22,11 @@ import pyarrow as pa
 from hubbub import delta, measured
 from hubbub.account import Domain, Loss, fewest, half_width
 from hubbub.coins import CoinStep
-from hubbub.errors import ParameterError
+from hubbub.errors import OurBug, ParameterError
 from hubbub.existence import Cause
 from hubbub.gaussian import AnyStep, GaussianStep, total
 from hubbub.guarantee import Claim, Definition, Guarantee, Neighbours
+from hubbub.noise.laws import Law
 from hubbub.steps.keys import Keys
 
 if TYPE_CHECKING:
@@ -236,6 +237,18 @@ class Mechanism(ABC):
     @abstractmethod
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         """Noise and thresholds: on arrays, or on counts that answer like arrays where they lie (`asks`)."""
+
+    def laws(self) -> tuple[Law, ...]:
+        """Every law that `perturb` may draw from, for its widest parameters. Who draws Gaussian noise has to say so."""
+        found = []
+        for step in self.steps():
+            if isinstance(step, GaussianStep):
+                raise OurBug(f"{self.name} does not say with which variances step {step.name} is drawn")
+            if isinstance(step, CoinStep):
+                _ = step.chances  # made here, or refused
+            else:
+                found.append(Law(step.name, "scale", step.scale))
+        return tuple(found)
 
     @property
     def value_column(self) -> str:

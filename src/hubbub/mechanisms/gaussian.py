@@ -21,6 +21,7 @@ from hubbub.mechanisms import chance
 from hubbub.mechanisms.base import DELTA, EPSILON, SURE, Bound, Parameter, Released, Tables, Value
 from hubbub.mechanisms.rounds import Selection, grid, select
 from hubbub.mechanisms.selectors import BOUND, PROOF, Baseline
+from hubbub.noise.laws import Law
 from hubbub.steps import bound
 from hubbub.steps.keys import QUERIES
 
@@ -68,6 +69,10 @@ class GaussianThreshold(Baseline, register=True):
             low, high = (low, middle) if certify([step(middle)], epsilon) <= delta else (middle, high)
         self.step = step(high)
         self.selection = Selection(bits, (1,), (variance,), limit, (high,), (), recycled=False)
+
+    def laws(self) -> tuple[Law, ...]:
+        """One draw."""
+        return self.selection.laws("queries")
 
     def steps(self) -> tuple[AnyStep, ...]:
         """One draw."""

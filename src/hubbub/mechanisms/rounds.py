@@ -20,6 +20,7 @@ from hubbub.errors import OurBug, ParameterError
 from hubbub.gaussian import SLACK, GaussianStep, Test, mu2_of, threshold_for
 from hubbub.mechanisms import spread
 from hubbub.noise import NoiseSource
+from hubbub.noise.laws import Law
 from hubbub.steps.count import Integers
 from hubbub.steps.pools import EnginePools, Pools
 
@@ -71,6 +72,10 @@ class Selection:
         """The threshold of a round as a number of users who hold nothing else."""
         test = self.tests[r]
         return test.threshold / test.mean
+
+    def laws(self, name: str) -> tuple[Law, ...]:
+        """What its rounds draw; keys of nobody gather noise of the same variances."""
+        return tuple(Law(name, "variance", variance) for variance in self.variances)
 
     def step(self, name: str, proof: str, *, tightened: bool) -> GaussianStep:
         """What the accountant and the card see."""

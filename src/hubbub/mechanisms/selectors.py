@@ -17,6 +17,7 @@ from hubbub.guarantee import Claim, Neighbours
 from hubbub.mechanisms import chance
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Tables, Value
 from hubbub.mechanisms.rounds import Selection, fresh, grid, select
+from hubbub.noise.laws import Law
 from hubbub.steps.keys import QUERIES
 
 if TYPE_CHECKING:
@@ -96,6 +97,10 @@ class PooledBaseline(Baseline):
         if certify([selection.step("queries", PROOF, tightened=True)], epsilon) > delta:
             raise OurBug("the calibrated constants do not meet δ")
         return selection
+
+    def laws(self) -> tuple[Law, ...]:
+        """Those of its rounds."""
+        return self.selection.laws("queries")
 
     def steps(self) -> tuple[AnyStep, ...]:
         """All rounds are one step."""

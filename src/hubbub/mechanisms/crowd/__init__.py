@@ -27,6 +27,7 @@ from hubbub.mechanisms.crowd.chain import Chain, Domain, Later, count
 from hubbub.mechanisms.crowd.synthetic import synthesise
 from hubbub.mechanisms.crowd.walks import Public
 from hubbub.mechanisms.rounds import Selection, select
+from hubbub.noise.laws import Law
 from hubbub.steps.chosen import LONGEST, SESSIONS
 from hubbub.steps.count import Integers
 from hubbub.steps.holdings import Holdings
@@ -141,6 +142,14 @@ class Crowd(Mechanism, register=True):
     def steps(self) -> tuple[GaussianStep, ...]:
         """Every draw of every stage."""
         return tuple(s for i, stage in enumerate(self.stages) for s in stage.steps(PROOF, tightened=i == 0))
+
+    def laws(self) -> tuple[Law, ...]:
+        """Every draw of every stage; counts for the longest that a user may be."""
+        drawn = [law for s in self.stages if s.selection is not None for law in s.selection.laws(s.name)]
+        counted = [(s.name, s.recount) for s in self.stages if s.recount is not None]
+        drawn += [Law(f"{name} recount", "variance", recount.widest()) for name, recount in counted]
+        drawn += [Law(f"{name} kept total", "variance", recount.kept_variance) for name, recount in counted]
+        return (*drawn, *(Law(h.name, "variance", h.variance) for h in histograms.histograms(self.stages)))
 
     def bounds(self) -> tuple[Bound, ...]:
         """One user's share of every selection and of the counts."""
