@@ -23,6 +23,7 @@ class Cause(Enum):
     INSIDE = "at least one row of the log lies in the stated period"
     OUTSIDE = "no row of the log lies outside the stated period"
     TIMES = "the log holds times, without which there are no sessions and no transitions"
+    UNKNOWN = "the ledger knows no release of largely the same records under another population"
     SOLVED = "the optimisation found an output for this log"
     PAIRS = "few enough queries came out for all their pairs to be listed"
     ENDED = "the run came to its end: memory, disk and time sufficed, noise could be drawn, no check of its own failed"
@@ -30,7 +31,14 @@ class Cause(Enum):
 
 ALWAYS = (Cause.READABLE, Cause.REJECTS)
 """Besides: that the run came to its end, which is said last."""
-NOT_CLAIMED = "Checks on the exact log decide whether a release exists; what that tells is not part of the claim."
+NOT_CLAIMED = (
+    "Checks on the exact log decide whether a release exists, and comparisons of samples which earlier looks this card "
+    "lists; what that tells is not part of the claim."
+)
+STATED = (
+    "The owner states that these are other people than those of every other population in the ledger, even if their "
+    "records are the same; nothing checks that."
+)
 
 
 def causes(mechanism: Mechanism, facts: Facts) -> tuple[Cause, ...]:
@@ -40,6 +48,7 @@ def causes(mechanism: Mechanism, facts: Facts) -> tuple[Cause, ...]:
         Cause.INSIDE: stated and not facts.allow_empty,
         Cause.OUTSIDE: stated and not facts.drop_outside,
         Cause.TIMES: mechanism.needs_times,
+        Cause.UNKNOWN: not facts.other_people,
     }
     return (*ALWAYS, *(cause for cause, could in asked.items() if could), *mechanism.stops(), Cause.ENDED)
 
@@ -47,4 +56,5 @@ def causes(mechanism: Mechanism, facts: Facts) -> tuple[Cause, ...]:
 def conditions(mechanism: Mechanism, facts: Facts) -> list[str]:
     """The same as the card says it."""
     said = (cause.value.format(max_rejects=facts.max_rejects) for cause in causes(mechanism, facts))
-    return [NOT_CLAIMED, *(f"It exists only because {cause}." for cause in said)]
+    stated = [STATED] if facts.other_people else []
+    return [NOT_CLAIMED, *(f"It exists only because {cause}." for cause in said), *stated]

@@ -68,6 +68,7 @@ class Plan:
             self.users_public,
             allow_empty=self.allow_empty,
             drop_outside=self.drop_outside,
+            other_people=self.other_people,
         )
 
     def remarks(self) -> list[str]:

@@ -41,6 +41,7 @@ def refuse_known_data(ledger: Ledger, plan: Plan, data: Fingerprint) -> None:
             given=f"population {plan.population}; the ledger has these records under {named}",
             next=f"give --population {sorted(others)[0]}, so that budgets add up; or say --other-people, if none of "
             "them is in this log",
+            because=Cause.UNKNOWN,
         )
 
 

@@ -24,7 +24,18 @@ from hubbub.plan import Plan
 from hubbub.release import run_release
 
 SOURCE = Path(package.__file__).parent
-BETWEEN = ("ingest", "steps", "engines", "noise", "mechanisms", "log.py", "refusals.py", "release.py", "work.py")
+BETWEEN = (
+    "ingest",
+    "steps",
+    "engines",
+    "noise",
+    "mechanisms",
+    "log.py",
+    "refusals.py",
+    "release.py",
+    "work.py",
+    "earlier.py",
+)
 """What runs between opening a log and the last file of its release, besides folder.py, whose errors are of one kind."""
 NOT_OF_THE_LOG = {
     "what the owner asked for, refused when a mechanism, an engine or a period is made": {
@@ -38,6 +49,7 @@ NOT_OF_THE_LOG = {
         "mechanisms/optimal/__init__.py _published _refuse resolve",
         "mechanisms/optimal/histograms.py resolve",
         "mechanisms/rounds.py grid",
+        "noise/laws.py sampler",
         "mechanisms/safelog/__init__.py __init__ resolve",
         "mechanisms/safelog/calibrate.py _refuse_strangers _scales _settle_published settle",
         "mechanisms/selectors.py resolve",
@@ -55,7 +67,8 @@ NOT_OF_THE_LOG = {
         "ingest/ubi.py columns",
     },
     "what the ledger says, or the plan": {
-        "refusals.py refuse_other_period refuse_unknown_previous refuse_by_ledger",
+        "refusals.py refuse_other_period refuse_by_ledger",
+        "earlier.py settled _refusal",
         "release.py _reserve",
         "work.py find",
     },
@@ -126,10 +139,13 @@ SPRING = Owner(period=Period(date(2006, 3, 1), date(2006, 5, 31)))
 def test_the_causes_that_apply_and_no_others() -> None:
     made = build("korolova", {"epsilon": "1", "delta": "1e-6"})
     always = (Cause.READABLE, Cause.REJECTS)
-    assert causes(made, facts()) == (*always, Cause.ENDED)
-    assert causes(made, facts(owner=SPRING)) == (*always, Cause.INSIDE, Cause.OUTSIDE, Cause.ENDED)
-    assert causes(made, facts(owner=SPRING, drop_outside=True)) == (*always, Cause.INSIDE, Cause.ENDED)
-    assert causes(made, facts(owner=SPRING, allow_empty=True)) == (*always, Cause.OUTSIDE, Cause.ENDED)
+    last = (Cause.UNKNOWN, Cause.ENDED)
+    assert causes(made, facts()) == (*always, *last)
+    assert causes(made, facts(owner=SPRING)) == (*always, Cause.INSIDE, Cause.OUTSIDE, *last)
+    assert causes(made, facts(owner=SPRING, drop_outside=True)) == (*always, Cause.INSIDE, *last)
+    assert causes(made, facts(owner=SPRING, allow_empty=True)) == (*always, Cause.OUTSIDE, *last)
+    assert causes(made, facts(other_people=True)) == (*always, Cause.ENDED)
+    assert "The owner states that these are other people" in conditions(made, facts(other_people=True))[-1]
     assert Cause.SOLVED in causes(build("optimal", {"epsilon": "1", "delta": "0.1"}, variant="published"), facts())
     assert "at most 0.05 of the log's lines" in " ".join(conditions(made, facts()))
 

@@ -93,6 +93,7 @@ def _release(mechanism: Mechanism, facts: Facts) -> dict[str, object]:
         "max_rejects": facts.max_rejects,
         "allow_empty": facts.allow_empty,
         "drop_outside": facts.drop_outside,
+        "other_people": facts.other_people,
     }
 
 

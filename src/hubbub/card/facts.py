@@ -98,6 +98,8 @@ class Facts:
     """Whether the owner takes a release of no rows at all …"""
     drop_outside: bool = False
     """… and lets rows outside her period go."""
+    other_people: bool = False
+    """Whether she states that these are other people, whatever the ledger knows of these records."""
     files: Mapping[str, Written] = field(default_factory=dict)
     published: date = field(default_factory=lambda: datetime.now(UTC).date())
     versions: Mapping[str, str] = field(default_factory=installed)
@@ -155,6 +157,7 @@ def facts_of(card: Card) -> Facts:
         users=release.users_stated_by_owner,
         allow_empty=release.allow_empty,
         drop_outside=release.drop_outside,
+        other_people=release.other_people,
         files={f.path: Written(f.sha256, f.rows) for f in release.files},
         published=date.fromisoformat(release.published),
         versions=versions | {name: made.libraries[name] for name in LIBRARIES},

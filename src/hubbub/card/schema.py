@@ -55,6 +55,7 @@ class ReleasePart(Part):
     max_rejects: float
     allow_empty: bool
     drop_outside: bool
+    other_people: bool
 
 
 class Claimed(Part):

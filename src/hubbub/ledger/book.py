@@ -87,7 +87,6 @@ class Ledger(Accounts, Seen):
         each = " UNION ".join(f"SELECT population FROM {table}" for table in BUDGETS)
         return sorted(row["population"] for row in self._rows(each))
 
-
     def export(self) -> dict[str, object]:
         """Every row, ready for JSON; fractions, and the numbers of a loss, are text. Key and fingerprints stay here."""
         shown = [table for table in TABLES | ADDED if table not in KEPT_IN]
