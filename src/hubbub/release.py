@@ -134,9 +134,7 @@ def _run(log: SearchLog, plan: Plan, ledger: Ledger, noise: NoiseSource | None, 
     try:
         refuse_damaged(log, plan.max_rejects)
         refuse_elsewhere(plan, log.rows(), log.ingested.kept)
-        data = fingerprint(log, ledger.key())
-        if reserved is None:
-            refuse_known_data(ledger, plan, data)
+        data = _data(log, plan, ledger, reserved) if ledger.exists else None  # else nothing is known, nor made for this
         say("measuring: bounding each user, counting")
         log.repeatable = not noise.private
         log.spread = mechanism.keywise and log.engine.spreads and noise.private
@@ -157,6 +155,7 @@ def _run(log: SearchLog, plan: Plan, ledger: Ledger, noise: NoiseSource | None, 
     notes = mechanism.owner_notes(counts)
     with whole(plan.out) as folder:
         _write_owner_only(folder / "owner-only", log, plan)  # no noise in it: if the disk is full, nothing is spent
+        data = data or _data(log, plan, ledger, reserved)
         token = None if log.run is None else log.run.token
         entry = _reserve(ledger, plan, loss, guarantee, data, token, reserved)
         booked = _booked(ledger, entry, data)
@@ -190,6 +189,14 @@ def _run(log: SearchLog, plan: Plan, ledger: Ledger, noise: NoiseSource | None, 
     return Result(
         Release(plan.out), guarantee, entry, rows, owner_only, "; ".join(filter(None, (warning, told))), notes
     )
+
+
+def _data(log: SearchLog, plan: Plan, ledger: Ledger, reserved: Entry | None) -> Fingerprint:
+    """What the ledger knows this data by; refused if it was released under another population."""
+    data = fingerprint(log, ledger.key())
+    if reserved is None:
+        refuse_known_data(ledger, plan, data)
+    return data
 
 
 def _three_numbers(mechanism: Mechanism) -> dict[str, object]:

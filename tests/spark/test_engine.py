@@ -14,6 +14,7 @@ from hubbub.engines import Engine
 from hubbub.engines.duckdb import DuckDB
 from hubbub.engines.spark import Spark
 from hubbub.errors import InputError
+from hubbub.fingerprint import fingerprint
 from hubbub.ledger import Ledger
 from hubbub.lists import read_serp
 from hubbub.log import read_log
@@ -119,3 +120,17 @@ def test_a_missing_file_is_said_plainly(engine: Spark, tmp_path: Path) -> None:
     (tmp_path / "goes.parquet").unlink()
     with pytest.raises(InputError):
         engine.fetch("SELECT * FROM goes")
+
+
+@pytest.mark.parametrize("times", [True, False], ids=["times", "no times"])
+def test_the_same_fingerprint(make_engine: Make, tmp_path: Path, times: bool) -> None:
+    """The ledger knows a log that was looked at on one engine and released on the other."""
+    rows = [line.split("\t") for line in lines()[1:]]
+    table = pa.table({"u": [r[0] for r in rows], "q": [r[1] for r in rows], "t": [r[2] for r in rows]})
+    pq.write_table(table, tmp_path / "log.parquet")
+    columns = {"user": "u", "query": "q"} | ({"time": "t"} if times else {})
+    found = []
+    for engine in ("duckdb", make_engine):
+        with read_log(tmp_path / "log.parquet", format="table", columns=columns, engine=engine) as log:
+            found.append(fingerprint(log, "5e" * 32))
+    assert found[0] == found[1] and found[0].same(found[1]) and len(found[0].users) == 120

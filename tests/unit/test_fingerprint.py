@@ -18,10 +18,15 @@ import pytest
 from tests.conftest import RELEASE, Hubbub, aol_lines, document
 
 import hubbub as package
+from hubbub.audit import taint
+from hubbub.card.owner import Owner
 from hubbub.errors import Refused
-from hubbub.fingerprint import RECORDS, USERS, Fingerprint, fingerprint
+from hubbub.fingerprint import RECORDS, USERS, Fingerprint, fingerprint, look
 from hubbub.ledger import Ledger
 from hubbub.log import read_log
+from hubbub.mechanisms import build
+from hubbub.plan import Plan
+from hubbub.release import run_release
 from hubbub.synth.run import synthesise
 
 KEY = "5e" * 32
@@ -210,14 +215,13 @@ def test_a_refused_run_is_a_look(hubbub: Hubbub, tmp_path: Path) -> None:
 
 
 def test_the_studio_looks_too(log_file: Path, tmp_path: Path) -> None:
-    from hubbub.card.owner import Owner
     from hubbub.web.state import Opened, Studio
 
     studio = Studio(tmp_path, Owner(), {"population": "somebody"}, opened=Opened("log"))
     studio.look(lambda progress: read_log(log_file, format="aol", progress=progress))
     with Ledger() as book, read_log(log_file, format="aol") as log:
-        (look,) = book.looks("default", "default", fingerprint(log, book.key()))
-    assert look.command == "studio" and look.elsewhere
+        (seen,) = book.looks("default", "default", fingerprint(log, book.key()))
+    assert seen.command == "studio" and seen.elsewhere
 
 
 # ------------------------------------------------------------------ releases under another name
@@ -253,3 +257,21 @@ def test_nothing_of_it_leaves_the_ledger(hubbub: Hubbub, log_file: Path, tmp_pat
     assert own_ledger.stat().st_mode & 0o077 == 0
     with Ledger(tmp_path / "another.sqlite") as book:
         assert book.key() != key
+
+
+def test_one_user_changes_no_byte_of_what_is_public(tmp_path: Path) -> None:
+    """With her and without her, after a look under another name, under one noise."""
+    mechanism = build("korolova", {"epsilon": 2, "delta": "1e-5", "d": 3}, tables=["queries", "clicks"])
+    written = []
+    for with_her in (False, True):
+        folder = tmp_path / str(with_her)
+        folder.mkdir()
+        lines = [taint.AOL, *taint.others(), *(taint.HERS if with_her else ())]
+        (folder / "log.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        plan = Plan(mechanism, folder / "out", Owner(title="audit"), population="p", users_public=taint.USERS)
+        with Ledger(folder / "ledger.sqlite") as book, read_log(folder / "log.tsv", format="aol") as log:
+            look(book, log, "elsewhere", "elsewhere", "inspect")
+            run_release(log, plan, book, noise=taint.Steady())
+        assert looks(folder / "out") == ["inspect, under another name"]
+        written.append(taint.public_bytes(folder / "out"))
+    assert written[0] == written[1]
