@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hubbub.account import Gaussian, Loss, Pure
+from hubbub.audit import replay
 from hubbub.audit.adaptive import prices, steering, stopping
 from hubbub.compose import compose, written
 from hubbub.envelope import Envelope, planned
@@ -45,7 +46,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_the_audit_finds_nothing_in_the_installed_ledger() -> None:
-    rows = [*steering(), *stopping(), *prices()]
+    rows = [*steering(), *stopping(), *prices(), *replay.tests()]
     assert len(rows) >= 12 and not [row for row in rows if row.refuted]
 
 

@@ -67,7 +67,7 @@ def prices() -> Iterator[Row]:
             while (charge := left.charge(release)) is not None and held < 4:
                 left, held = left.less(charge), held + 1
             worst = max(
-                _answers(level, held * count, epsilon) / max(_allowed(envelope, level), 1e-300)
+                responses_stick(level, held * count, epsilon) / max(_allowed(envelope, level), 1e-300)
                 for level in np.linspace(0, count * epsilon * 0.95, 12)
             )
             check = f"adaptive: {count} pure steps of {epsilon:g} {where} give away what they are charged"
@@ -83,7 +83,7 @@ def _largest_price(release: Loss) -> Fraction:
     return Fraction(high)
 
 
-def _answers(level: float, count: int, epsilon: float) -> float:
+def responses_stick(level: float, count: int, epsilon: float) -> float:
     """The hockey stick of so many randomised responses."""
     true = np.arange(count + 1)
     losses = (2 * true - count) * epsilon
@@ -94,8 +94,8 @@ def _answers(level: float, count: int, epsilon: float) -> float:
 def _allowed(envelope: Envelope, level: float) -> float:
     """The hockey stick of what an envelope stands for: one Gaussian, or one response for its one slot."""
     if envelope.gaussian:
-        return _stick(level, math.sqrt(envelope.gaussian))
-    return _answers(level, 1, float(envelope.slots[0]))
+        return stick(level, math.sqrt(envelope.gaussian))
+    return responses_stick(level, 1, float(envelope.slots[0]))
 
 
 # ------------------------------------------------------------------ steering
@@ -103,7 +103,7 @@ def _allowed(envelope: Envelope, level: float) -> float:
 
 def _steered(epsilon: float, delta: float, share: float, thresholds: Fraction | None) -> float:
     """The δ of: one Gaussian release; then, as its output has it, the worst of all that the ledger still allows."""
-    most = _largest(lambda s: _stick(epsilon, math.sqrt(s)) <= delta)
+    most = _largest(lambda s: stick(epsilon, math.sqrt(s)) <= delta)
     first = _gaussian(share * most, tv=0.0 if thresholds is not None else delta / 50)
     with book() as ledger:
         ledger.cap("people", epsilon, delta, thresholds=thresholds)
@@ -131,7 +131,7 @@ def _steered(epsilon: float, delta: float, share: float, thresholds: Fraction | 
 def _gaussian(mu2: float, tv: float = 0.0) -> Loss:
     """A Gaussian release as its card would state it, at a δ of its own that is nearly nothing."""
     mu = math.sqrt(mu2)
-    own = _largest(lambda e: _stick(e, mu) > SMALL) * 1.000001 + 1e-9
+    own = _largest(lambda e: stick(e, mu) > SMALL) * 1.000001 + 1e-9
     return Loss(own, SMALL + tv, (Gaussian(Fraction(mu2)),), tv=tv)
 
 
@@ -151,7 +151,8 @@ def _largest(holds: Callable[[float], bool], start: float = 1.0) -> float:
     return low
 
 
-def _stick(epsilon: float, mu: float) -> float:
+def stick(epsilon: float, mu: float) -> float:
+    """δ at ε of one Gaussian release."""
     return float(_sticks(np.array([epsilon]), mu)[0])
 
 
@@ -172,7 +173,7 @@ def _stopped(epsilon: float, delta: float) -> tuple[float, float]:
     Each of them shows a key of hers with probability `novel` besides, which is taken off what is printed.
     """
     novel = delta / 2
-    mu2 = _largest(lambda s: _stick(epsilon, math.sqrt(s)) <= delta - novel)
+    mu2 = _largest(lambda s: stick(epsilon, math.sqrt(s)) <= delta - novel)
     one = Loss(epsilon, delta, (Gaussian(Fraction(mu2)),), tv=novel)
     printed = []
     with book() as ledger:

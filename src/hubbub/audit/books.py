@@ -10,6 +10,8 @@ from typing import Any
 from hubbub.account import Loss
 from hubbub.ledger import Entry, Ledger
 
+POPULATION = "people"
+
 
 class book(tempfile.TemporaryDirectory[str]):
     """A new ledger; in memory where there is such a folder, as the ledger waits for the disk at every step."""
@@ -32,7 +34,7 @@ def spend(
 ) -> Entry:
     """Book one release; `died` is the state in which its process ended, None if it came to the end."""
     entry = ledger.reserve(
-        population="people",
+        population=POPULATION,
         dataset=dataset,
         mechanism="korolova",
         variant="strict",

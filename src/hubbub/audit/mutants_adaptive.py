@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from hubbub.account import Pure
-from hubbub.audit import adaptive
+from hubbub.audit import adaptive, replay
 from hubbub.audit.protocols import Row
 
 Change = Callable[[Any], Any]
@@ -85,6 +85,24 @@ def _in_advance(_: Any) -> Any:
     return lambda losses: (compose(losses, basic_sums(losses)[1]), basic_sums(losses)[1])
 
 
+def _half(charge: Any) -> Any:
+    """Half of ε is charged."""
+    return lambda envelope, loss: charge(envelope, replace(loss, epsilon=loss.epsilon / 2))
+
+
+def _nothing(*_: object) -> None:
+    """Nothing is written."""
+
+
+def _envelopes_alone(_: Any) -> Any:
+    """The sum over envelopes, without what was released before them."""
+    return lambda standing: (
+        (float(sum(o.epsilon for o in standing.opened)), float(sum(o.delta for o in standing.opened)))
+        if standing.opened
+        else None
+    )
+
+
 def _at_its_own_total(_: Any) -> Any:
     """The grid's points follow the releases: the total itself, at the whole δ."""
     from hubbub.compose import float_down, gaussian_epsilon
@@ -92,6 +110,7 @@ def _at_its_own_total(_: Any) -> Any:
     return lambda total, delta: gaussian_epsilon(float_down(delta), total)
 
 
+PROMISE = "hubbub.ledger.accounts:promise"
 BOOK = "hubbub.ledger.budget:Standing.book"
 ODOMETER = "hubbub.ledger.accounts:odometer"
 ADAPTIVE_MUTANTS: tuple[tuple[str, Callable[[], Iterable[Row]], dict[str, Change]], ...] = (
@@ -114,6 +133,13 @@ ADAPTIVE_MUTANTS: tuple[tuple[str, Callable[[], Iterable[Row]], dict[str, Change
         "a slot is charged by its largest step",
         adaptive.prices,
         {"hubbub.envelope:Envelope.less": lambda less: lambda envelope, charge: _largest_only(less, envelope, charge)},
+    ),
+    ("half of its own proof is charged", replay.tests, {"hubbub.envelope:Envelope._by_its_own_proof": _half}),
+    ("charges are not written", replay.tests, {"hubbub.ledger.accounts:Accounts._charge": lambda _: _nothing}),
+    (
+        "what came before a cap is not part of the promise",
+        replay.tests,
+        {PROMISE: _envelopes_alone},
     ),
     ("the grid at the total itself", adaptive.stopping, {"hubbub.odometer:grid_epsilon": _at_its_own_total}),
 )
