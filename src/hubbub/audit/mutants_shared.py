@@ -330,6 +330,16 @@ SHARED_MUTANTS = (
         dict.fromkeys(("hubbub.release:settled", "hubbub.refusals:settled"), lambda _: lambda ledger, plan: plan),
     ),
     Fault(
+        "an earlier release is known by its number",
+        static.previous,
+        {"hubbub.earlier:_is": lambda _: lambda given, output: given.made is not None},
+    ),
+    Fault(
+        "a log is what it is called",
+        static.same_data,
+        {"hubbub.fingerprint:Fingerprint.same": lambda _: lambda one, other: False},
+    ),
+    Fault(
         "seeded releases pass for private",
         static.unproven,
         {"hubbub.guarantee:Guarantee.of_run": lambda _: lambda guarantee, seeded: guarantee},

@@ -33,6 +33,7 @@ DETECTORS: tuple[Callable[[], Iterable[Row]], ...] = (
     adaptive.prices,
     replay.tests,
     static.previous,
+    static.same_data,
     static.unproven,
     static.slack,
     static.forked,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 import warnings
@@ -22,6 +23,7 @@ from hubbub.audit.books import book, spend
 from hubbub.audit.protocols import Row, shared_row
 from hubbub.compose import compose
 from hubbub.errors import HubbubError, OverBudget, Refused
+from hubbub.fingerprint import look
 from hubbub.ledger import Entry, Ledger
 from hubbub.lists import QueryPool
 from hubbub.mechanisms import build
@@ -97,29 +99,53 @@ def _spend(ledger: Ledger, how: Spend, loss: Loss, *, private: bool = True) -> E
 
 # ------------------------------------------------------------------ what a release may be built on
 
+CROWD = {"epsilon": 8, "delta": "1e-3"}
+KOROLOVA = {"epsilon": 2, "delta": "1e-5"}
+
 
 def previous() -> Iterator[Row]:
     """An earlier release counts only if it is private itself and stands in this ledger; refused before any draw."""
     with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as name:
         folder = Path(name)
         earlier = QueryPool("default-r9", pa.table({"query": ["known"]}), "0" * 64, 1, "an audit", "previous")
-        crowd = build("crowd", {"epsilon": 8, "delta": "1e-3"}, tables=["queries"], previous=earlier)
+        crowd = build("crowd", CROWD, tables=["queries"], previous=earlier)
         unknown = _refused(lambda: taint.release(folder / "one", crowd))
         yield shared_row("an earlier release of another ledger is refused", 0.0, float(not unknown), 1.0)
-        made = _seeded(folder / "two")
+        made = _run(folder / "two", Plan(build("korolova", KOROLOVA), folder / "two" / "out", seed=1, not_private=True))
         seeded = _refused(lambda: lists.read_previous(made))
         yield shared_row("an earlier release that is not private is refused", 0.0, float(not seeded), 1.0)
+        plain = build("crowd", CROWD, tables=["queries"])
+        for n in (3, 4):  # each the first entry of its own ledger, of one name and of the same parameters
+            taint.release(folder / str(n), plain, noise=lambda n=n: taint.Seeded(n))  # type: ignore[misc]
+        theirs = build("crowd", CROWD, tables=["queries"], previous=lists.read_previous(folder / "4" / "out"))
+        named = _refused(lambda: _run(folder / "3", Plan(theirs, folder / "3" / "next")))
+        yield shared_row("an earlier release of the same name in another ledger is refused", 0.0, float(not named), 1.0)
 
 
-def _seeded(folder: Path) -> Path:
+def same_data() -> Iterator[Row]:
+    """What a log is called hides neither a look at it from the card, nor an earlier release of it from the ledger."""
+    with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as name:
+        folder = Path(name) / "one"
+        plan = Plan(build("korolova", KOROLOVA), folder / "out", population="readers")
+        card = json.loads((_run(folder, plan, before="inspect") / "public" / "card.json").read_text(encoding="utf-8"))
+        hidden = not any("inspect" in look for look in card["accounting"]["ledger"]["looks"])
+        yield shared_row("a look under another name is on the card", 0.0, float(hidden), 1.0)
+        other = replace(plan, out=folder / "next", population="others", new_population=True)
+        taken = not _refused(lambda: _run(folder, other))
+        yield shared_row("the same records under another name are refused", 0.0, float(taken), 1.0)
+
+
+def _run(folder: Path, plan: Plan, before: str = "") -> Path:
+    """A release of the crowd's log in this folder, by its ledger; after a look under no name."""
     from hubbub.log import read_log
 
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     (folder / "log.tsv").write_text("\n".join([taint.AOL, *taint.others()]) + "\n", encoding="utf-8")
-    plan = Plan(build("korolova", {"epsilon": 2, "delta": "1e-5"}), folder / "out", seed=1, not_private=True)
     with Ledger(folder / "ledger.sqlite") as book, read_log(folder / "log.tsv", format="aol", threads=1) as log:
+        if before:
+            look(book, log, "default", "default", before)
         run_release(log, plan, book)
-    return folder / "out"
+    return plan.out
 
 
 def _refused(run: Callable[[], object]) -> bool:
