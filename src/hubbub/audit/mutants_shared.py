@@ -278,8 +278,8 @@ def _float_clip(recount: Any) -> Any:
     return clipped
 
 
-WRITE, RESERVE, ENTRIES = "hubbub.release:_write_public", "hubbub.ledger:Ledger.reserve", "hubbub.ledger:Ledger.entries"
-CAP_OF = "hubbub.ledger:Ledger.cap_of"
+WRITE, RESERVE = "hubbub.release:_write_public", "hubbub.ledger:Ledger.reserve"
+ENTRIES, CAP_OF = "hubbub.ledger.accounts:Accounts.entries", "hubbub.ledger.accounts:Accounts.cap_of"
 PLANTED_ELSEWHERE = (
     *CHAIN_MUTANTS,
     *SPREAD_MUTANTS,
