@@ -11,6 +11,7 @@ import pyarrow as pa
 from hubbub import Crowd
 from hubbub.card import check
 from hubbub.engines.spark import Spark
+from hubbub.fingerprint import RECORDS, USERS
 from hubbub.ledger import Ledger
 from hubbub.lists import QueryPool
 from hubbub.log import read_log
@@ -60,4 +61,8 @@ def test_a_release_of_every_table(make_engine: Callable[[Path], Spark], tmp_path
     assert {"bus", "train times", "news"} <= set(result.release.queries.to_arrow()["query"].to_pylist())
     assert all(result.rows[table] for table in TABLES), result.rows
     bins = max(n for sql, n in most.items() if "bin" in sql)
+    marks = [
+        most.pop(sql) for sql in list(most) if " AS who" in sql
+    ]  # the ledger's fingerprint: a sample of fixed size
+    assert len(marks) == 1 and marks[0] <= USERS * RECORDS
     assert max(most.values()) <= max(bins, *(n for table, n in result.rows.items() if table != "log")) < 150
