@@ -151,8 +151,10 @@ def greed(mechanism: Mechanism) -> Iterator[Pair]:
     if mechanism.name == "sessions":
         wanted = ("the same again and again", "a session of ten queries", "more sessions than the bound", "more clicks")
         yield from (pair for pair in session_pairs(mechanism) if pair.name.startswith(wanted))
-        return
     base: tuple[Event, ...] = tuple((f"other{i}", 1000 + i, q, "site") for i, q in enumerate(MANY))
+    yield Pair("one row, sixty times", base, base + (("victim", 10, MANY[0], "site"),) * 60)
+    if mechanism.name == "sessions":
+        return
     hers = tuple(("victim", 10 * i, q, "site") for i, q in enumerate(MANY))
     yield Pair("sixty keys, each once", base, base + hers)
     again = tuple(("victim", 10 * i, q, "site") for i, q in enumerate(MANY[:2] * 60))
