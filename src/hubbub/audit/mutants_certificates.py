@@ -79,6 +79,16 @@ def _half_atom(loss_of: Any) -> Any:
     return halved
 
 
+def _telling(call: Any) -> Any:
+    """The spread of a row grows with its exact count."""
+
+    def told(test: Any, n: Any, noise: Any) -> Any:
+        released = call(test, n, noise)
+        return replace(released, noise_sd=(released.noise_sd**2 + n[released.ids]) ** 0.5)
+
+    return told
+
+
 def _single(proven: Any) -> Any:
     """Replace costs as much as add-remove."""
     return lambda mechanism: replace(proven(mechanism), epsilon=mechanism.loss().epsilon)
@@ -224,6 +234,7 @@ CERTIFICATE_MUTANTS: tuple[Planted, ...] = (
             )
         },
     ),
+    ("noise_sd tells the count", _of("korolova"), {"hubbub.mechanisms.noisy:Noisy.__call__": _telling}),
     ("μ² composed by its half", sums.tests, {"hubbub.compose:_root_up": lambda root: lambda x: root(x / 2)}),
     ("a slack of sums with the wrong sign", sums.tests, {"hubbub.compose:SLACK": lambda slack: -slack}),
     (

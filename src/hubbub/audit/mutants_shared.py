@@ -304,6 +304,17 @@ SHARED_MUTANTS = (
     ),
     Fault("hash of the input on the card", taint.public, {WRITE: _on_the_card(_hash)}),
     Fault("exact number of users on the card", taint.public, {WRITE: _on_the_card(lambda log: log.users())}),
+    Fault(
+        "exact number of users where none is declared",
+        taint.undeclared,
+        {
+            WRITE: lambda write: (
+                lambda folder, log, plan, *rest: write(
+                    folder, log, replace(plan, users_public=plan.users_public or log.users()), *rest
+                )
+            )
+        },
+    ),
     Fault("rejects on the card", taint.public, {WRITE: _on_the_card(lambda log: log.ingested.reasons)}),
     Fault("first and last time on the card", taint.public, {WRITE: _on_the_card(_times)}),
     Fault("part files by rows of the log", taint.public, {WRITE: _parts}),

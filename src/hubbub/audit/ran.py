@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.account import Step
+from hubbub.audit import recompute
 from hubbub.audit.certificates import certificate
 from hubbub.audit.chain import ChainRecorder
 from hubbub.audit.counts import sensitivity
 from hubbub.audit.neighbours_sessions import session_pairs
 from hubbub.audit.protocols import Event, Pair, Row, Subject, is_pooled, row
-from hubbub.audit.realistic import MANY, runs_as
+from hubbub.audit.realistic import MANY, REALISTIC, runs_as
 from hubbub.audit.tiny import measured
 from hubbub.coins import CoinStep
 from hubbub.mechanisms.base import Mechanism
@@ -81,17 +82,24 @@ def laplace(subject: Subject) -> Iterator[Row]:
         if step.threshold is None or step.name not in mechanism.offers:
             continue
         support = _support(mechanism, step)
-        shown, asked = _shown(subject, [*support, *_two(step.name, step.threshold)], Watch())
+        shown, asked, spreads = _shown(subject, [*support, *_two(step.name, step.threshold)], Watch())
+        if mechanism.name in REALISTIC:  # a plug-in may have reasons of its own for another
+            right = [recompute.spread(s.scale) for s in steps]
+            wrong = [f"noise_sd {x:.9g}" for x in spreads if min(abs(x / r - 1) for r in right) > 1e-9]
+            yield said(subject, f"spread as stated, beside {step.name}", wrong)
         wrong = [f"{name} draws at {scale}" for name, scale in asked if scale != _scale(steps, name)]
         wrong += [f"{s.name} is never drawn" for s in steps if s.name not in {_step(steps, n) for n, _ in asked}]
         yield said(subject, f"noise as stated, beside {step.name}", wrong)
-        wrong = [f"{len(shown[step.name] & {'at', 'under'})} of two: {shown[step.name] & {'at', 'under'}}"]
-        right = shown[step.name] & {"at", "under"} == {"at"}
-        yield said(subject, f"threshold as stated: {step.name}", [] if right else wrong)
+        yield said(subject, f"threshold as stated: {step.name}", _not_at(shown[step.name]))
         if step.floor > 1:
-            filtered, _ = _shown(subject, _two(step.name, step.floor), Watch(HIGH))
-            right = filtered[step.name] & {"at", "under"} == {"at"}
-            yield said(subject, f"filter as stated: {step.name}", [] if right else [str(filtered[step.name])])
+            filtered, *_ = _shown(subject, _two(step.name, step.floor), Watch(HIGH))
+            yield said(subject, f"filter as stated: {step.name}", _not_at(filtered[step.name]))
+
+
+def _not_at(shown: set[str]) -> list[str]:
+    """What is wrong, if of two keys not just the one at the count shows."""
+    found = shown & {"at", "under"}
+    return [] if found == {"at"} else [f"{len(found)} of two: {sorted(found)}"]
 
 
 def _two(table: str, n: int) -> list[Event]:
@@ -109,10 +117,13 @@ def _support(mechanism: Mechanism, step: Step) -> list[Event]:
 
 def _shown(
     subject: Subject, events: Iterable[Event], noise: Watch
-) -> tuple[dict[str, set[str]], list[tuple[str, Fraction]]]:
+) -> tuple[dict[str, set[str]], list[tuple[str, Fraction]], set[float]]:
+    """What is released (first words of keys), the scales that were drawn with, and the spreads that are published."""
     log = measured(subject, tuple(events))
     tables = subject.perturb(log.counts, noise)
-    return {t: {_word(key) for key in log.text(t, r.ids.tolist())} for t, r in tables.items()}, noise.scales
+    words = {t: {_word(key) for key in log.text(t, r.ids.tolist())} for t, r in tables.items()}
+    spreads = {float(x) for r in tables.values() if r.noise_sd is not None for x in np.atleast_1d(r.noise_sd)}
+    return words, noise.scales, spreads
 
 
 def _word(key: tuple[object, ...]) -> str:

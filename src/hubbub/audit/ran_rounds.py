@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from itertools import accumulate
+from math import sqrt
 from unittest.mock import patch
 
 import numpy as np
@@ -66,9 +67,11 @@ def _unit(subject: Subject) -> Iterator[Row]:
     test, wrong = step.tests[-1], []
     for off in (0, -1):
         noise = Watch(test.threshold - test.mean + off)
-        shown = subject.perturb({"queries": Counts(np.ones(1, np.int64))}, noise)["queries"].ids.size
-        if (shown == 1) != (off == 0):
-            wrong.append(f"{off} from the threshold: {shown} shown")
+        shown = subject.perturb({"queries": Counts(np.ones(1, np.int64))}, noise)["queries"]
+        if (shown.ids.size == 1) != (off == 0):
+            wrong.append(f"{off} from the threshold: {shown.ids.size} shown")
+        if not np.allclose(shown.noise_sd or 0.0, sqrt(test.variance) / plan.unit, rtol=1e-9):
+            wrong.append(f"noise_sd {shown.noise_sd}")
         if {int(v) for _, v, _ in noise.asked} != {test.variance}:
             wrong.append(f"variance {[str(v) for _, v, _ in noise.asked]}, not {test.variance}")
     yield said(subject, "threshold and variance as stated", wrong)

@@ -69,6 +69,13 @@ def passes(scale: Fraction, threshold: int, count: int) -> Fraction:
     return Fraction(beyond, whole)
 
 
+def spread(scale: Fraction) -> float:
+    """The standard deviation of the noise, over all its values."""
+    k = np.arange(1, 60 * math.ceil(scale) + 60)
+    mass = np.exp(-k / float(scale))
+    return math.sqrt(2 * float((k * k * mass).sum()) / (1 + 2 * float(mass.sum())))
+
+
 def new_keys(scale: Fraction, threshold: int, enters: int, l0: int, l1: int, linf: int) -> Fraction:
     """The chance that one of a user's own keys shows, the worst over all ways to spread what she may add.
 

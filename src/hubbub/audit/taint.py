@@ -174,6 +174,7 @@ def release(
     with_her: bool = False,
     noise: Callable[[], NoiseSource] = Steady,
     more: Sequence[str] = (),
+    users: int | None = USERS,
 ) -> Path:
     """Write one release of the crowd in a world of its own: its own file, ledger and folder."""
     from hubbub.plan import Plan
@@ -182,7 +183,7 @@ def release(
     folder.mkdir()
     lines = [AOL, *HERS[:1], *others(), *HERS[1:]] if with_her else [AOL, *others(), *more]
     (folder / "log.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    plan = Plan(mechanism, folder / "out", Owner(title="audit"), users_public=USERS)
+    plan = Plan(mechanism, folder / "out", Owner(title="audit"), users_public=users)
     with Ledger(folder / "ledger.sqlite") as book, read_log(folder / "log.tsv", format="aol", threads=1) as log:
         run_release(log, plan, book, noise=noise())
     return folder / "out"
@@ -201,6 +202,17 @@ def public() -> Iterator[Row]:
         for how, seen in zip(("", ", large paths"), with_her, strict=True):
             yield same_bytes(f"byte difference of public/{how}: {mechanism.name}", without, seen)
         yield from certificates.printed(mechanism, json.loads(without["card.json"]))
+
+
+def undeclared() -> Iterator[Row]:
+    """The same where the owner declares nothing: what is left out must not be filled in from the log."""
+    mechanism = build("korolova", {"epsilon": 2, "delta": "1e-6"})
+    seen = on_one_day(
+        lambda folder: [
+            public_bytes(release(folder / str(her), mechanism, with_her=her, users=None)) for her in (False, True)
+        ]
+    )
+    yield same_bytes("byte difference of public/, nothing declared", *seen)
 
 
 def _three(folder: Path, mechanism: Mechanism) -> list[dict[str, bytes]]:
