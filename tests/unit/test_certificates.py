@@ -11,12 +11,13 @@ from itertools import combinations_with_replacement
 
 import mpmath
 import pytest
+from tests.conftest import Hubbub, document
 
 from hubbub.audit import ran, recompute, sums
 from hubbub.audit.certificates import certificate
 from hubbub.audit.mutants_certificates import CERTIFICATE_MUTANTS
 from hubbub.audit.mutants_shared import Fault
-from hubbub.audit.protocols import Subject
+from hubbub.audit.protocols import Row, Subject
 from hubbub.audit.realistic import REALISTIC
 from hubbub.audit.suite import SUBJECTS
 from hubbub.guarantee import Neighbours
@@ -132,6 +133,14 @@ def test_code_that_cannot_be_looked_at_is_not_taken_for_sound(monkeypatch: pytes
     monkeypatch.setattr("hubbub.mechanisms.sips.PooledBaseline.calibrated", refuse)
     rows = audit("sips", quick=True)
     assert [r.refuted for r in rows] == [True] and "do not meet δ" in rows[0].check
+
+
+def test_a_refutation_without_bounds_is_printed(monkeypatch: pytest.MonkeyPatch, hubbub: Hubbub) -> None:
+    """A ratio that is infinite is the worst there is: it must not end the command before it is told."""
+    row = Row("zealous", "published", "a ratio", "proven", 2.0, math.inf, 0.0, "refuted")
+    monkeypatch.setattr("hubbub.audit.suite._of_one", lambda *_: iter([row]))
+    found = document(hubbub("audit", "--mechanism", "zealous", "--json", code=1))["rows"]
+    assert isinstance(found, list) and found[0]["observed"] is None and found[0]["verdict"] == "refuted"
 
 
 def test_there_are_many_kinds_of_wrong_constants() -> None:

@@ -68,6 +68,13 @@ def printed(mechanism: Mechanism, card: Mapping[str, Any]) -> Iterator[Row]:
     factor = 2 if mechanism.neighbours is Neighbours.REPLACE else 1
     yield _row(subject, "ε on a card that was written", _number(claim["epsilon"]), factor * epsilon)
     yield _row(subject, "δ on a card that was written", _number(claim["delta"]), delta)
+    for other in claim["also_holds_as"]:
+        if other["definition"] != Definition.PROBABILISTIC.value:  # those are looked at where they are stated
+            twice = 2 if other["neighbouring"] == Neighbours.REPLACE.value else 1
+            yield _row(
+                subject, f"ε on a card, also {other['neighbouring']}", _number(other["epsilon"]), twice * epsilon
+            )
+            yield _row(subject, f"δ on a card, also {other['neighbouring']}", _number(other["delta"]), delta)
     wrong = card["steps"] != json.loads(json.dumps([s.record() for s in steps]))
     wrong += card["unit"]["neighbouring"] != mechanism.neighbours.value
     yield _row(subject, "steps and relation on a card that was written", 0.0, float(wrong))

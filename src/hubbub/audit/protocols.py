@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from hubbub.gaussian import AnyStep
+from hubbub.guarantee import finite
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Mechanism, Tables
 from hubbub.noise import NoiseSource
@@ -75,8 +76,8 @@ class Row:
         return self.verdict == "refuted"
 
     def record(self) -> dict[str, object]:
-        """The row as the command prints it."""
-        document = dict(self.__dict__)
+        """The row as the command prints it; infinity is no number there, but null."""
+        document = {name: finite(x) if isinstance(x, float) else x for name, x in self.__dict__.items()}
         del document["epsilon"], document["tests"]
         return document | {"empirical": self.empirical or None}
 

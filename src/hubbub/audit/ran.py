@@ -15,18 +15,23 @@ import numpy.typing as npt
 
 from hubbub.account import Step
 from hubbub.audit import recompute
-from hubbub.audit.certificates import certificate
+from hubbub.audit.certificates import certificate, printed
 from hubbub.audit.chain import ChainRecorder
 from hubbub.audit.counts import sensitivity
 from hubbub.audit.neighbours_sessions import session_pairs
 from hubbub.audit.protocols import Event, Pair, Row, Subject, is_pooled, row
 from hubbub.audit.realistic import MANY, REALISTIC, runs_as
 from hubbub.audit.tiny import measured
+from hubbub.card.build import build_card
+from hubbub.card.facts import Booked, Facts
+from hubbub.card.owner import Owner
 from hubbub.coins import CoinStep
 from hubbub.mechanisms.base import Mechanism
 from hubbub.noise.source import Integers
 from hubbub.steps.count import Counts
 
+FACTS = Facts(Owner(), Booked("people", "audit", 1, 0.0, 1.0, None, (), ()), "user", False, 0.05, None)
+"""What a card is told besides: nothing of it matters here."""
 HIGH = 10**9
 """Noise that lifts whatever passes the filter over any threshold."""
 
@@ -198,6 +203,7 @@ def as_used(mechanism: Mechanism) -> Iterator[Row]:
     yield from certificate(Subject.of(mechanism))
     if mechanism.steps() and mechanism.proven().private:
         yield from bounds(mechanism)
+        yield from printed(mechanism, build_card(mechanism, FACTS).document())
         yield from tests(Subject.of(runs_as(mechanism)))
 
 
