@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hubbub.audit import engine, static, taint, two_stages
 from hubbub.audit.counts import sensitivity
@@ -113,6 +114,11 @@ def _by_id(joined: Any) -> Any:
         return joined(pa.RecordBatch.from_arrays([user, *rows.columns[1:]], schema=rows.schema))
 
     return join
+
+
+def _lower(users: Any) -> Any:
+    """Users whose names differ in capitals alone are one."""
+    return lambda column: pc.ascii_lower(users(column))
 
 
 def _silent_rejects(rejected: Any) -> Any:
@@ -291,6 +297,7 @@ PLANTED_ELSEWHERE = (
 SHARED_MUTANTS = (
     Fault("a quotation mark joins lines", taint.records, {"hubbub.ingest.readers:blocks": _multi_line}),
     Fault("lines without a user are one user", taint.records, {"hubbub.ingest.records:blanks": _named_nobody}),
+    Fault("names without capitals", taint.people, {"hubbub.ingest.clean:users": _lower}),
     Fault("clicks joined by query id alone", taint.records, {"hubbub.ingest.join:joined": _by_id}),
     Fault("rejected lines vanish", taint.records, {"hubbub.ingest.records:rejected_lines": _silent_rejects}),
     Fault(

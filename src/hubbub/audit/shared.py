@@ -24,6 +24,7 @@ from hubbub.audit.whole import FULL, QUICK, whole_runs
 
 DETECTORS: tuple[Callable[[], Iterable[Row]], ...] = (
     taint.records,
+    taint.people,
     taint.undeclared,
     taint.public,
     taint.order,

@@ -115,6 +115,42 @@ def records() -> Iterator[Row]:
         yield shared_row(f"read = kept + rejected: {lines.name}", 0.0, float(lost + lost_too), 1.0)
 
 
+PEOPLE = (
+    "Ann",
+    "ann",
+    "ANN",
+    "7",
+    "07",
+    "7.0",
+    "+7",
+    "a b",
+    "a  b",
+    "x_y",
+    "x-y",
+    "\u00e9",
+    "e\u0301",
+    "\uff41",
+    "a",
+    "a.",
+)
+"""Names that differ by a letter, a sign or a code point: each is somebody else."""
+LETTERS = {
+    "aol": ("AnonID\tQuery\tQueryTime\tItemRank\tClickURL", "{}\tquery\t2006-03-01 00:00:00\t\t", {}),
+    "table": ("user,query,time", "{},query,5", BY_NAME),
+}
+
+
+def people() -> Iterator[Row]:
+    """As many users are read, and bounded one by one, as there are names."""
+    for format, (header, line, columns) in LETTERS.items():
+        with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as folder:
+            path = Path(folder) / ("log.csv" if columns else "log.tsv")
+            path.write_text("\n".join([header, *map(line.format, PEOPLE)]) + "\n", encoding="utf-8")
+            with read_log(path, format=format, columns=columns or None, threads=1) as log:
+                lost = len(PEOPLE) - log.users()
+        yield shared_row(f"byte difference of names: {format}", 0.0, float(abs(lost)), 1.0, f"{len(PEOPLE)} names")
+
+
 # ------------------------------------------------------------------ writing
 
 
