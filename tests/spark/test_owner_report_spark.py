@@ -41,4 +41,5 @@ def test_exact_facts_are_those_of_duckdb(
             assert bounded[0] == bounded[1] and None not in dict(bounded[0].values())
         else:
             assert ours.sampled.one_in == theirs.sampled.one_in == 4
-            assert abs(int(ours.held.keys.sum() - theirs.held.keys.sum())) < 6 * theirs.sampled.keys_sd
+            apart = abs(int(ours.held.keys.sum() - theirs.held.keys.sum()))
+            assert apart <= 6 * theirs.sampled.keys_sd, "none where every key was counted whole"
