@@ -1,5 +1,7 @@
 """Where rows lie on several machines, no question brings more to the asking process than the release has rows.
 
+But for one: the ledger's fingerprint, a sample whose size is fixed.
+
 DuckDB plays the cluster: mechanisms see an engine that `spreads`, and every fetch is counted. A whole release, the
 owner's report included.
 """
@@ -16,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hubbub.engines.duckdb import DuckDB
+from hubbub.fingerprint import RECORDS, USERS
 from hubbub.ledger import Ledger
 from hubbub.lists import QueryPool, UrlList
 from hubbub.log import SearchLog, read_log
@@ -130,5 +133,7 @@ def test_no_more_than_the_release_is_brought(log: SearchLog, lists: dict[str, An
         result = run_release(log, plan, ledger)
     released = sum(result.rows.values())
     assert released, "an empty release would show nothing"
+    marks = [engine.brought.pop(sql) for sql in list(engine.brought) if "PARTITION BY who" in sql]
+    assert marks and max(marks) <= USERS * RECORDS, "the ledger's fingerprint is a sample of fixed size"
     sql = max(engine.brought, key=lambda sql: engine.brought[sql])
     assert engine.brought[sql] <= released + FEW, f"{engine.brought[sql]} rows for {released}: {sql}"
