@@ -35,6 +35,11 @@ def standing_of(standing: Standing) -> Iterator[str]:
         pair = f"ε = {number(float(opened.epsilon))}, δ = {number(float(opened.delta))}"
         used = ", ".join(f"{share:.1%} of {name}" for name, share in opened.used().items())
         yield f"promised: {pair} for all releases charged to it ({FIXED_BY[opened.origin]}); used: {used}"
+    if standing.cap is not None and standing.loose and not standing.opened:
+        yield (
+            f"{len(standing.loose)} release(s) are charged to no envelope and count as they came; a ledger of version "
+            "1 summed them as if decided in advance, which is the smaller number and holds only then"
+        )
     if standing.opened and standing.loose:
         yield f"{len(standing.loose)} release(s) before that count as they came; what is promised comes on top"
 
