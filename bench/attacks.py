@@ -12,7 +12,7 @@ import argparse
 import sys
 import time
 
-from hubbub.attacks.table import markdown, table
+from hubbub.worth.attacks.table import markdown, table
 
 
 def main() -> None:

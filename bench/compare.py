@@ -19,7 +19,7 @@ import sys
 import time
 from pathlib import Path
 
-from hubbub.pool import build as build_pool
+from hubbub.public.pool import build as build_pool
 from hubbub.synth.run import synthesise
 
 POOL = 100_000

@@ -21,17 +21,17 @@ from unittest.mock import patch
 import numpy as np
 import numpy.typing as npt
 
-from hubbub.account import Step, half_width
-from hubbub.estimate.shape import Shape, held, shape_of
-from hubbub.estimate.source import made_up
-from hubbub.lists import QueryPool
 from hubbub.log import SearchLog
+from hubbub.look.estimate.shape import Shape, held, shape_of
+from hubbub.look.estimate.source import made_up
 from hubbub.mechanisms import Mechanism, build
 from hubbub.mechanisms.crowd import chain, combine
 from hubbub.mechanisms.crowd.combine import Counted
 from hubbub.mechanisms.crowd.recount import Recounted
 from hubbub.mechanisms.rounds import Selected, Selection
 from hubbub.noise import SeededNoise
+from hubbub.privacy.account import Step, half_width
+from hubbub.public.lists import QueryPool
 from hubbub.steps.count import Integers
 from hubbub.steps.pools import EnginePools
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hubbub.lists import QueryPool
 from hubbub.log import SearchLog
 from hubbub.mechanisms import Mechanism, build
 from hubbub.noise import SeededNoise
+from hubbub.public.lists import QueryPool
 from hubbub.steps.count import names
 
 TABLES = ("queries", "clicks", "transitions")

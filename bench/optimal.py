@@ -24,10 +24,10 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from hubbub.mechanisms.optimal.certificate import Certificate
-from hubbub.mechanisms.optimal.diverse import most_pairs
-from hubbub.mechanisms.optimal.problem import Limit, Problem
-from hubbub.mechanisms.optimal.size import largest, optimum
+from hubbub.mechanisms.optimal.published.certificate import Certificate
+from hubbub.mechanisms.optimal.published.diverse import most_pairs
+from hubbub.mechanisms.optimal.published.problem import Limit, Problem
+from hubbub.mechanisms.optimal.published.size import largest, optimum
 from hubbub.mechanisms.optimal.words import seconds_ahead
 from hubbub.synth.run import synthesise
 

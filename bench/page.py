@@ -29,7 +29,7 @@ from hubbub.card.facts import Booked, Facts, Written
 from hubbub.card.owner import Owner
 from hubbub.card.schema import sha256_of
 from hubbub.mechanisms import build
-from hubbub.report.page import write_pages
+from hubbub.show.page import write_pages
 
 LOADED = "performance.getEntriesByType('navigation')[0].loadEventEnd"
 SEARCH = """text => {

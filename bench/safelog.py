@@ -19,11 +19,11 @@ import pyarrow.parquet as pq
 
 from hubbub.engines.duckdb import DuckDB
 from hubbub.ingest import Ingested
-from hubbub.lists import QueryPool, read_pool
 from hubbub.log import SearchLog
 from hubbub.mechanisms import build
 from hubbub.noise import SecureNoise
-from hubbub.rows import named_rows, sort_rows
+from hubbub.public.lists import QueryPool, read_pool
+from hubbub.release.rows import named_rows, sort_rows
 from hubbub.synth.run import synthesise
 
 

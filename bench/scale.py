@@ -74,12 +74,12 @@ def worker(name: str, log: Path, out: Path, memory: str) -> None:
     from hubbub.engines.duckdb import DuckDB
     from hubbub.engines.spark import Spark
     from hubbub.ingest import Ingested
-    from hubbub.lists import read_pool
     from hubbub.log import SearchLog
     from hubbub.mechanisms import build
     from hubbub.mechanisms.spread import perturb
     from hubbub.noise import SecureNoise
-    from hubbub.rows import write_tables
+    from hubbub.public.lists import read_pool
+    from hubbub.release.rows import write_tables
 
     kind, settings, tables = OURS[name]
     pool = read_pool(pool_of(log)) if kind == "safelog" else None

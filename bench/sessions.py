@@ -37,7 +37,7 @@ def released(parquet: Path, work: Path, memory: str, l_q: int, l_s: int, clicks:
     from hubbub.log import SearchLog
     from hubbub.mechanisms import build
     from hubbub.noise import SecureNoise
-    from hubbub.rows import named_rows, sort_rows
+    from hubbub.release.rows import named_rows, sort_rows
 
     settings = {"b": 1, "K": 20, "l_q": l_q, "l_s": l_s}
     mechanism = build("sessions", settings, tables=["sessions", *(["clicks"] if clicks else [])])

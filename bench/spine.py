@@ -29,7 +29,7 @@ from hubbub.ingest import Ingested
 from hubbub.log import SearchLog
 from hubbub.mechanisms import build
 from hubbub.noise import SecureNoise
-from hubbub.rows import write_tables
+from hubbub.release.rows import write_tables
 
 
 def floor(parquet: Path, work: Path, memory: str) -> int:

@@ -19,9 +19,9 @@ import numpy as np
 
 from hubbub.card.owner import Owner
 from hubbub.log import read_log
+from hubbub.studio.state import Opened, Studio
+from hubbub.studio.views import Views
 from hubbub.synth.run import synthesise
-from hubbub.web.state import Opened, Studio
-from hubbub.web.views import Views
 
 ASKED = {
     "crowd, queries": ("crowd", ["queries"]),

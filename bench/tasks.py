@@ -23,10 +23,10 @@ import pyarrow.compute as pc
 
 from hubbub.log import read_log
 from hubbub.synth.run import synthesise
-from hubbub.tasks import Evidence, Truth, build, tasks
-from hubbub.tasks.base import need
-from hubbub.tasks.evidence import TABLES
-from hubbub.tasks.run import NOT_EVALUABLE, score
+from hubbub.worth.evidence import TABLES
+from hubbub.worth.tasks import Evidence, Truth, build, tasks
+from hubbub.worth.tasks.base import need
+from hubbub.worth.tasks.run import NOT_EVALUABLE, score
 
 Rows = dict[str, tuple[float, float, float, str]]
 """Seconds, CPU seconds, GB, and words."""

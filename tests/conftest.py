@@ -11,7 +11,7 @@ from hypothesis import settings
 from typer.testing import CliRunner, Result
 
 from hubbub.cli import app
-from hubbub.work import PREFIX
+from hubbub.release.resume import PREFIX
 from tests.workers import pytest_collection_modifyitems, pytest_xdist_make_scheduler
 
 __all__ = ["pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hubbub.compose import compose
-from hubbub.estimate import estimate_users
+from hubbub.look.estimate import estimate_users
 from hubbub.mechanisms import Crowd, Korolova
-from hubbub.report.charts import Chart, palette
+from hubbub.privacy.compose import compose
+from hubbub.show.charts import Chart, palette
 
 USERS = 100_000
 Rows = list[dict[str, Any]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hubbub.report.charts import palette
+from hubbub.show.charts import palette
 
 WIDTH, HEIGHT = 960, 300
 BOX, TALL, ROW, BELOW = 132, 80, 58, 196

@@ -27,37 +27,37 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hubbub.audit import audit
-    from hubbub.compare import compare
-    from hubbub.guarantee import Claim, Guarantee, Neighbours, Unit
     from hubbub.log import Period, SearchLog, read_log
+    from hubbub.look.compare import compare
     from hubbub.mechanisms import Crowd, Korolova, Safelog, Sessions, Zealous
+    from hubbub.privacy.guarantee import Claim, Guarantee, Neighbours, Unit
     from hubbub.release import Release, release
-    from hubbub.report.owner import charts
-    from hubbub.simulate import simulate
-    from hubbub.tasks.run import evaluate
+    from hubbub.show.owner import charts
+    from hubbub.worth.simulate import simulate
+    from hubbub.worth.tasks.run import evaluate
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Claim": "hubbub.guarantee",
+    "Claim": "hubbub.privacy.guarantee",
     "Crowd": "hubbub.mechanisms",
-    "Guarantee": "hubbub.guarantee",
+    "Guarantee": "hubbub.privacy.guarantee",
     "Korolova": "hubbub.mechanisms",
-    "Neighbours": "hubbub.guarantee",
+    "Neighbours": "hubbub.privacy.guarantee",
     "Period": "hubbub.log",
     "Release": "hubbub.release",
     "Safelog": "hubbub.mechanisms",
     "SearchLog": "hubbub.log",
     "Sessions": "hubbub.mechanisms",
-    "Unit": "hubbub.guarantee",
+    "Unit": "hubbub.privacy.guarantee",
     "Zealous": "hubbub.mechanisms",
     "audit": "hubbub.audit",
-    "charts": "hubbub.report.owner",
-    "compare": "hubbub.compare",
-    "evaluate": "hubbub.tasks.run",
+    "charts": "hubbub.show.owner",
+    "compare": "hubbub.look.compare",
+    "evaluate": "hubbub.worth.tasks.run",
     "read_log": "hubbub.log",
     "release": "hubbub.release",
-    "simulate": "hubbub.simulate",
+    "simulate": "hubbub.worth.simulate",
 }
 
 __all__ = [

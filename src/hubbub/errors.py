@@ -12,12 +12,12 @@
     └── OurBug              exit 3: an invariant of ours broke; please report it
 
 A message says what was given, what is allowed, and what to do next. An error that depends on the log says which of the
-conditions on which a release exists (existence.py) did not hold: `because`, of its own or of its kind.
+conditions on which a release exists (privacy/existence.py) did not hold: `because`, of its own or of its kind.
 """
 
 from __future__ import annotations
 
-from hubbub.existence import Cause
+from hubbub.privacy.existence import Cause
 
 
 class HubbubError(Exception):

@@ -2,7 +2,7 @@
 
     check_reader("aol", sample, total=…, first=…, ninth=…, last=…)
     check_mechanism(hubbub.Korolova(epsilon=1, delta=1e-6))
-    check_task(hubbub.tasks.Counts())
+    check_task(hubbub.worth.tasks.Counts())
     check_engine(lambda work: DuckDB(work))
 
 Each raises AssertionError with what does not hold. The counts are compared with a second
@@ -23,24 +23,24 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hubbub.audit.pooled import pooled
+from hubbub.audit.checks.pooled import pooled
 from hubbub.audit.protocols import Event, Subject, is_pooled
 from hubbub.audit.suite import contract
 from hubbub.audit.tiny import SECRET, measured, values_of
 from hubbub.engines import Engine
 from hubbub.engines.contract import check_draws, check_files
-from hubbub.gaussian import read_any
-from hubbub.guarantee import Definition, Neighbours
 from hubbub.ingest import SCHEMA, Ingested, ingest
 from hubbub.log import SearchLog
 from hubbub.mechanisms import Mechanism, build
 from hubbub.noise import SeededNoise
+from hubbub.privacy.gaussian import read_any
+from hubbub.privacy.guarantee import Definition, Neighbours
 from hubbub.steps import bound
 from hubbub.steps.count import count
 from hubbub.steps.keys import CLICKS, QUERIES, Keys
-from hubbub.tasks import Evidence, Task, Truth
-from hubbub.tasks.evidence import EMPTY, TABLES
-from hubbub.tasks.run import NOT_EVALUABLE, score
+from hubbub.worth.evidence import EMPTY, TABLES
+from hubbub.worth.tasks import Evidence, Task, Truth
+from hubbub.worth.tasks.run import NOT_EVALUABLE, score
 
 Record = Mapping[str, object]
 

@@ -17,7 +17,7 @@ from hubbub.card.owner import Owner
 from hubbub.card.schema import sha256_of
 from hubbub.log import Period
 from hubbub.mechanisms import build
-from hubbub.report.page import write_pages
+from hubbub.show.page import write_pages
 
 TEXT, TEXTS, NUMBER, SPREAD = pa.string(), pa.list_(pa.string()), pa.int64(), pa.float64()
 NOISY = {"users": NUMBER, "noise_sd": SPREAD}

@@ -7,7 +7,7 @@ from playwright.sync_api import Page
 from typer.testing import CliRunner
 
 from hubbub.cli import app
-from hubbub.report.charts import palette
+from hubbub.show.charts import palette
 from tests.browser.conftest import NARROW, OpenPage, axe, overflow, tab_stops
 from tests.conftest import aol_lines
 

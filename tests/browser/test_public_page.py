@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from hubbub.card.check import check
-from hubbub.report import public
+from hubbub.show import public
 from tests.browser.conftest import NARROW, OpenPage, axe, overflow, tab_stops, watched
 from tests.browser.made_up import OWNER, Rows, publish, some_tables
 

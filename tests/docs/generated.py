@@ -17,8 +17,8 @@ from typing import Any
 from tests.docs.blocks import PAGES
 
 import hubbub
-from hubbub import delta, measured
-from hubbub.mechanisms import Mechanism, mechanisms
+from hubbub.mechanisms import Mechanism, measured, mechanisms
+from hubbub.privacy import delta
 
 PART = re.compile(r"(<!-- made: (\w+) ([\w, -]+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tests.docs.blocks import Block, blocks, name
 
-IMPORTED = ["hubbub.cli", "hubbub.release", "hubbub.mechanisms", "hubbub.estimate", "duckdb", "pandas", "polars"]
+IMPORTED = ["hubbub.cli", "hubbub.release", "hubbub.mechanisms", "hubbub.look.estimate", "duckdb", "pandas", "polars"]
 SHELL_ONLY = set("|&;<$`~*?(){}#")
 TOGETHER = re.compile(r"<<|^(cd|export|for|if|while|\w+=)\b", re.MULTILINE)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from hubbub.attacks.base import SUCCEEDS, WITHIN
-from hubbub.attacks.table import markdown, table
+from hubbub.worth.attacks.base import SUCCEEDS, WITHIN
+from hubbub.worth.attacks.table import markdown, table
 
 PAGE = Path(__file__).parents[2] / "docs" / "attacks.md"
 

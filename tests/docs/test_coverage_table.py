@@ -7,7 +7,7 @@ import math
 import pytest
 from tests.docs.blocks import ROOT
 
-from hubbub import measured
+from hubbub.mechanisms import measured
 
 NOT_SELECTED_BY_IT = "published"
 """Their values have noise of their own."""

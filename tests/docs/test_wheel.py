@@ -16,7 +16,7 @@ def test_the_wheel_works_in_a_clean_environment(tmp_path: Path) -> None:
     wheel = next(tmp_path.glob("*.whl"))
     names = zipfile.ZipFile(wheel).namelist()
     assert "hubbub/proofs/korolova.md" in names, "proofs ship inside the wheel"
-    assert "hubbub/report/templates/index.html" in names
+    assert "hubbub/show/templates/index.html" in names
     clean = tmp_path / "clean"
     subprocess.run([sys.executable, "-m", "venv", str(clean)], check=True)
     install = [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hubbub.audit.anonymity import run
+from hubbub.audit.checks.anonymity import run
 from hubbub.audit.protocols import Event, Subject
 from hubbub.mechanisms import build
 from hubbub.mechanisms.anonymity import Anonymity

@@ -23,16 +23,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from hubbub.account import Loss, Pure
-from hubbub.audit import taint
-from hubbub.audited import Found
+from hubbub.audit.checks import taint
+from hubbub.card.audited import Found
 from hubbub.card.check import check
 from hubbub.card.owner import read_config, read_owner
 from hubbub.cli import app
 from hubbub.errors import InputError, LedgerError, UserError
 from hubbub.ingest import formats, ingest
-from hubbub.ledger import Ledger
 from hubbub.mechanisms import build
+from hubbub.privacy.account import Loss, Pure
+from hubbub.privacy.ledger import Ledger
 
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 FILES = {

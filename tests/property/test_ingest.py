@@ -19,8 +19,9 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.ingest import aol, clean, lines
+from hubbub.ingest import clean, lines
 from hubbub.ingest.fields import Layout
+from hubbub.ingest.readers import aol
 from hubbub.ingest.records import from_lines
 
 Row = tuple[object, ...]

@@ -21,8 +21,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hubbub.errors import InputError
-from hubbub.ingest import excite, join, lines, sniff, sogou, ubi
+from hubbub.ingest import join, lines, sniff
 from hubbub.ingest.fields import Layout
+from hubbub.ingest.readers import excite, sogou, ubi
 from hubbub.ingest.records import from_lines
 
 Row = tuple[Any, ...]

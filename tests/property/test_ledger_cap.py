@@ -11,10 +11,10 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.account import Gaussian, Loss, Pure
-from hubbub.compose import compose
 from hubbub.errors import OverBudget
-from hubbub.ledger import Entry, Ledger
+from hubbub.privacy.account import Gaussian, Loss, Pure
+from hubbub.privacy.compose import compose
+from hubbub.privacy.ledger import Entry, Ledger
 
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # the book waits for the disk at every step
 POPULATIONS = ("default", "others")

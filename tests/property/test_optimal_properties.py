@@ -8,11 +8,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.mechanisms.optimal import exact, linear
-from hubbub.mechanisms.optimal.problem import Limit, Problem
-from hubbub.mechanisms.optimal.rounding import fill, give_back
+from hubbub.mechanisms.optimal.published import exact, linear
+from hubbub.mechanisms.optimal.published.problem import Limit, Problem
+from hubbub.mechanisms.optimal.published.rounding import fill, give_back
+from hubbub.mechanisms.optimal.published.size import optimum
 from hubbub.mechanisms.optimal.sample import sample_users
-from hubbub.mechanisms.optimal.size import optimum
 from hubbub.noise import SeededNoise
 
 LIMITS = st.builds(

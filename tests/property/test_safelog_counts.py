@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hubbub import Safelog
 from hubbub.audit.protocols import Event, Subject
 from hubbub.audit.tiny import measured
-from hubbub.lists import QueryPool, UrlList
+from hubbub.public.lists import QueryPool, UrlList
 
 INSIDE = ["a", "b", "c"]
 POOL = QueryPool("pool", pa.table({"query": INSIDE}), "0" * 64, 3, "made up")

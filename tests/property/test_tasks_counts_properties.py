@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hubbub.tasks.counts import compare, distribution
-from hubbub.tasks.evidence import Integers
-from hubbub.tasks.frequent_pairs import supported
+from hubbub.worth.evidence import Integers
+from hubbub.worth.tasks.counts import compare, distribution
+from hubbub.worth.tasks.frequent_pairs import supported
 
 ROWS = st.lists(st.tuples(st.integers(1, 10**6), st.integers(0, 10**6), st.booleans()), min_size=1, max_size=30)
 """For each key of the original: its count, the release's, and whether the release has it."""

@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from hubbub.audit.tiny import SECRET
 from hubbub.engines import Engine
-from hubbub.lists import QueryPool
 from hubbub.log import read_log
 from hubbub.mechanisms import build
 from hubbub.noise import SeededNoise
-from hubbub.rows import named_rows, sort_rows
+from hubbub.public.lists import QueryPool
+from hubbub.release.rows import named_rows, sort_rows
 from tests.conftest import HEADER
 
 Make = Callable[[Path], Engine]

@@ -18,14 +18,14 @@ import pytest
 from hubbub.card import check
 from hubbub.engines.spark import Spark, session
 from hubbub.errors import ParameterError
-from hubbub.ledger import Ledger
 from hubbub.log import read_log
 from hubbub.mechanisms import Korolova
 from hubbub.mechanisms.noisy import reaching
 from hubbub.noise import SecureNoise
 from hubbub.noise.source import Integers
-from hubbub.plan import Plan
-from hubbub.release import Release, run_release
+from hubbub.privacy.ledger import Ledger
+from hubbub.release.plan import Plan
+from hubbub.release.story import Release, run_release
 from tests.conftest import RELEASE, Hubbub
 from tests.spark.conftest import Cluster
 

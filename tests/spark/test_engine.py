@@ -14,13 +14,13 @@ from hubbub.engines import Engine
 from hubbub.engines.duckdb import DuckDB
 from hubbub.engines.spark import Spark
 from hubbub.errors import InputError
-from hubbub.fingerprint import fingerprint
-from hubbub.ledger import Ledger
-from hubbub.lists import read_serp
 from hubbub.log import read_log
 from hubbub.mechanisms import build
-from hubbub.plan import Plan
-from hubbub.release import run_release
+from hubbub.privacy.fingerprint import fingerprint
+from hubbub.privacy.ledger import Ledger
+from hubbub.public.lists import read_serp
+from hubbub.release.plan import Plan
+from hubbub.release.story import run_release
 from hubbub.testing import check_engine
 from tests.conftest import aol_lines
 

@@ -16,9 +16,9 @@ from hubbub.engines import Engine
 from hubbub.log import SearchLog, read_log
 from hubbub.mechanisms import build, mechanisms
 from hubbub.mechanisms.base import Rows
-from hubbub.mechanisms.optimal.problem import read
+from hubbub.mechanisms.optimal.published.problem import read
 from hubbub.noise import SeededNoise
-from hubbub.rows import named_rows, sort_rows
+from hubbub.release.rows import named_rows, sort_rows
 from tests.conftest import HEADER
 from tests.spark.conftest import Shared
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from hubbub.engines import Engine
-from hubbub.ledger import Ledger
 from hubbub.log import read_log
 from hubbub.mechanisms import build
-from hubbub.plan import Plan
-from hubbub.release import run_release
-from hubbub.report import exact, kept
+from hubbub.privacy.ledger import Ledger
+from hubbub.release.plan import Plan
+from hubbub.release.story import run_release
+from hubbub.show import exact, kept
 
 Make = Callable[[Path], Engine]
 

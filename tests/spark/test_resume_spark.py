@@ -14,7 +14,7 @@ from hubbub.engines.resumable import Resumable
 from hubbub.engines.spark import Spark
 from tests.conftest import Hubbub
 from tests.spark.conftest import Shared
-from tests.unit.test_resume import command, kill, states
+from tests.unit.release.test_resume import command, kill, states
 
 KOROLOVA = ("--format", "aol", "--mechanism", "korolova", "--epsilon", "2", "--delta", "1e-5", "--set", "d=3")
 ON_SPARK = (*KOROLOVA, "--engine", "spark", "--master", "local[2]", "--memory", "1GB")
@@ -38,7 +38,7 @@ def test_killed_before_the_noise_it_goes_on(
 ) -> None:
     """Killed when the budget was reserved: the next run reads what was counted, and pays nothing more."""
     hubbub("ledger", "cap", "default", "--epsilon", 2, "--delta", "1e-5", "--ledger", tmp_path / "ledger.sqlite")
-    kill(log_file, tmp_path, "hubbub.ledger.Ledger.drawing", "before", *ON_SPARK)
+    kill(log_file, tmp_path, "hubbub.privacy.ledger.Ledger.drawing", "before", *ON_SPARK)
     assert states(tmp_path) == ["reserved"]
     [kept] = (tmp_path / "work").glob("*/tables/*.parquet")
     assert kept.is_dir() and not kept.stem.endswith("-"), "one numbering of the queries"

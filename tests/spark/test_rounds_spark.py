@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from hubbub.audit import by_hand
+from hubbub.audit.checks import by_hand
 from hubbub.engines import Engine
 from hubbub.steps.keys import QUERIES
 

@@ -15,13 +15,13 @@ import pytest
 
 from hubbub.audit.tiny import SECRET
 from hubbub.engines import Engine
-from hubbub.lists import QueryPool, UrlList
 from hubbub.log import read_log
 from hubbub.mechanisms import build
 from hubbub.mechanisms.base import Rows
 from hubbub.mechanisms.spread import perturb
 from hubbub.noise import SecureNoise, SeededNoise
-from hubbub.rows import named_rows, sort_rows
+from hubbub.public.lists import QueryPool, UrlList
+from hubbub.release.rows import named_rows, sort_rows
 from hubbub.steps.count import Pairs
 from tests.conftest import HEADER
 

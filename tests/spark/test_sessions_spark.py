@@ -13,7 +13,7 @@ from hubbub.engines import Engine
 from hubbub.log import read_log
 from hubbub.mechanisms import build
 from hubbub.noise import SeededNoise
-from hubbub.rows import named_rows, sort_rows
+from hubbub.release.rows import named_rows, sort_rows
 from tests.conftest import HEADER
 
 Make = Callable[[Path], Engine]

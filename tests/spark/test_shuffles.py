@@ -21,12 +21,12 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from hubbub.audit.tiny import SECRET
 from hubbub.engines.base import Batches
 from hubbub.engines.spark import Spark
-from hubbub.lists import QueryPool, UrlList
 from hubbub.log import SearchLog, read_log
 from hubbub.mechanisms import Mechanism, build
 from hubbub.mechanisms.optimal import Optimal
 from hubbub.mechanisms.spread import perturb
 from hubbub.noise import SecureNoise
+from hubbub.public.lists import QueryPool, UrlList
 from tests.conftest import aol_lines
 from tests.spark.conftest import Shared
 

@@ -11,12 +11,12 @@ import pyarrow as pa
 from hubbub import Crowd
 from hubbub.card import check
 from hubbub.engines.spark import Spark
-from hubbub.fingerprint import RECORDS, USERS
-from hubbub.ledger import Ledger
-from hubbub.lists import QueryPool
 from hubbub.log import read_log
-from hubbub.plan import Plan
-from hubbub.release import run_release
+from hubbub.privacy.fingerprint import RECORDS, USERS
+from hubbub.privacy.ledger import Ledger
+from hubbub.public.lists import QueryPool
+from hubbub.release.plan import Plan
+from hubbub.release.story import run_release
 from tests.conftest import aol_lines
 
 TABLES = ("queries", "clicks", "transitions", "sessions", "keywords", "log")

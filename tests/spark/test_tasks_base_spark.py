@@ -9,8 +9,8 @@ import pytest
 
 from hubbub.engines import Engine
 from hubbub.log import read_log
-from hubbub.tasks import Evidence
-from tests.unit.test_tasks_base import NAMES, made_up, write
+from hubbub.worth.tasks import Evidence
+from tests.unit.worth.test_tasks_base import NAMES, made_up, write
 
 
 @pytest.mark.parametrize("counts", ["users", "count"])

@@ -16,17 +16,18 @@ import numpy as np
 import pytest
 from tests.conftest import Hubbub, document
 
-from hubbub import Korolova, audited
+from hubbub import Korolova
 from hubbub.audit import audit, mutants
-from hubbub.audit.exact import EnumeratingNoise, distribution, hockey_stick
+from hubbub.audit.checks.exact import EnumeratingNoise, distribution, hockey_stick
+from hubbub.audit.checks.search import bad_neighbours
+from hubbub.audit.checks.statistical import LEVEL, SEEDS, lower, sampled, seeds, upper
 from hubbub.audit.mutants import MUTANTS, Mutant
-from hubbub.audit.mutants_shared import SHARED_MUTANTS, Fault
+from hubbub.audit.mutants.shared import SHARED_MUTANTS, Fault
 from hubbub.audit.neighbours import threshold_pairs
 from hubbub.audit.protocols import SHARED, Subject, kind_of
-from hubbub.audit.search import bad_neighbours
-from hubbub.audit.statistical import LEVEL, SEEDS, lower, sampled, seeds, upper
 from hubbub.audit.suite import tests as audit_tests
 from hubbub.audit.tiny import measured
+from hubbub.card import audited
 from hubbub.errors import OurBug, ParameterError
 from hubbub.mechanisms import mechanisms
 
@@ -150,7 +151,7 @@ def test_unknown_mechanisms_are_named() -> None:
 
 def test_replication_is_independent_runs() -> None:
     """Keys of different copies get different noise."""
-    from hubbub.audit.statistical import ABSENT, sample
+    from hubbub.audit.checks.statistical import ABSENT, sample
 
     subject = Subject.of(Korolova(b=2, K=1, d=1))
     drawn = sample(subject, measured(subject, [(f"u{i}", 1, "q", None) for i in range(50)]), 5000)

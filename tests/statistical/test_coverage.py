@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from hubbub import measured
-from hubbub.estimate.source import made_up
-from hubbub.mechanisms import build
+from hubbub.look.estimate.source import made_up
+from hubbub.mechanisms import build, measured
 from hubbub.mechanisms.base import Mechanism
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -25,12 +25,12 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import beta
 
-from hubbub.audit.two_stages import calibrated, density, stick, two_stages
-from hubbub.compose import gaussian_delta
-from hubbub.gaussian import GaussianStep, mu_of
+from hubbub.audit.checks.two_stages import calibrated, density, stick, two_stages
 from hubbub.mechanisms import build
 from hubbub.mechanisms.rounds import Selection
 from hubbub.noise import SecureNoise
+from hubbub.privacy.compose import gaussian_delta
+from hubbub.privacy.gaussian import GaussianStep, mu_of
 from hubbub.steps.pools import ArrayPools, amount
 
 Floats = npt.NDArray[np.float64]

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from hubbub.audit.counts import NoNoise
+from hubbub.audit.checks.counts import NoNoise
+from hubbub.audit.checks.statistical import lower, upper
 from hubbub.audit.protocols import Event
-from hubbub.audit.statistical import lower, upper
 from hubbub.audit.tiny import SECRET, tiny_log
 from hubbub.mechanisms import Mechanism, build
 from hubbub.noise import NoiseSource, SecureNoise

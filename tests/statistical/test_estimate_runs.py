@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from hubbub.estimate import Source, estimate_log, estimate_users, laplace, simulate
-from hubbub.estimate.result import TableEstimate
-from hubbub.estimate.scale import scaled
-from hubbub.estimate.source import made_up
-from hubbub.lists import UrlList
+from hubbub.look.estimate import Source, estimate_log, estimate_users, laplace, simulate
+from hubbub.look.estimate.result import TableEstimate
+from hubbub.look.estimate.scale import scaled
+from hubbub.look.estimate.source import made_up
 from hubbub.mechanisms import Mechanism, build
 from hubbub.noise import SeededNoise
+from hubbub.public.lists import UrlList
 
 USERS, RUNS = 5000, 10
 BUDGET = {"epsilon": "2", "delta": "1e-4"}

@@ -15,7 +15,7 @@ import pytest
 from hubbub.card.build import build_card
 from hubbub.card.facts import Booked, Facts
 from hubbub.card.owner import Owner
-from hubbub.estimate.source import made_up
+from hubbub.look.estimate.source import made_up
 from hubbub.mechanisms import build
 from hubbub.noise import SeededNoise
 from hubbub.steps.pools import ArrayPools, EnginePools

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from hubbub.audit.drawn import tests as drawn
-from hubbub.audit.exact import divergence, threshold_law
+from hubbub.audit.checks.drawn import tests as drawn
+from hubbub.audit.checks.exact import divergence, threshold_law
+from hubbub.audit.checks.statistical import sampled
 from hubbub.audit.neighbours import threshold_pairs
 from hubbub.audit.protocols import Subject
-from hubbub.audit.statistical import sampled
 from hubbub.mechanisms import build
 from hubbub.mechanisms.optimal.histograms import Histograms
 

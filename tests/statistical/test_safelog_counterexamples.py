@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from hubbub import Safelog
-from hubbub.audit import closed
-from hubbub.audit.closed_pairs import ONE, POOL, TWO, closed_pairs, subjects
-from hubbub.audit.mutants_safelog import SAFELOG
+from hubbub.audit.checks import closed
+from hubbub.audit.mutants.safelog import SAFELOG
 from hubbub.audit.neighbours import crowd_of, one_user
+from hubbub.audit.neighbours.closed import ONE, POOL, TWO, closed_pairs, subjects
 from hubbub.audit.protocols import Row, Subject
 from hubbub.audit.tiny import measured
-from hubbub.lists import QueryPool
+from hubbub.public.lists import QueryPool
 
 A: dict[str, Any] = {"q_f": 1, "b": 1, "K": 10, "b_q": 1}
 

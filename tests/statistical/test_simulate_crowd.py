@@ -16,7 +16,7 @@ import pytest
 from tests.statistical.test_crowd_counts import Counts, counts
 
 from hubbub.mechanisms import build
-from hubbub.simulate import Floats, Normal, law_of
+from hubbub.worth.simulate import Floats, Normal, law_of
 
 RUNS = 40
 

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from hubbub import Zealous
-from hubbub.audit.counts import sensitivity
-from hubbub.audit.exact import distribution, divergence, hockey_stick
-from hubbub.audit.mutants_zealous import ZEALOUS
+from hubbub.audit.checks.counts import sensitivity
+from hubbub.audit.checks.exact import distribution, divergence, hockey_stick
+from hubbub.audit.checks.probabilistic import REACH, ItemLaw, exceptions, law_of
+from hubbub.audit.checks.statistical import sampled
+from hubbub.audit.mutants.zealous import ZEALOUS
 from hubbub.audit.neighbours import threshold_pairs
-from hubbub.audit.probabilistic import REACH, ItemLaw, exceptions, law_of
 from hubbub.audit.protocols import Pair, Subject
-from hubbub.audit.statistical import sampled
 from hubbub.audit.tiny import measured
 from hubbub.mechanisms.zealous import formulas
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import hubbub
-from hubbub.audit import independence, sizes
-from hubbub.audit.mutants_sizes import SIZE_MUTANTS
+from hubbub.audit.checks import independence, sizes
+from hubbub.audit.mutants.sizes import SIZE_MUTANTS
 from hubbub.audit.shared import DETECTORS
 from hubbub.noise import SecureNoise
 from hubbub.switches import PACKAGES, SWITCHES, Beyond, lowered, switch, switches

@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from hubbub.account import Loss
-from hubbub.ledger import Entry, Ledger
+from hubbub.privacy.account import Loss
+from hubbub.privacy.ledger import Entry, Ledger
 
 POPULATION = "people"
 

@@ -8,12 +8,12 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from hubbub.gaussian import AnyStep
-from hubbub.guarantee import finite
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Mechanism, Tables
 from hubbub.noise import NoiseSource
-from hubbub.rows import sort_rows
+from hubbub.privacy.gaussian import AnyStep
+from hubbub.privacy.guarantee import finite
+from hubbub.release.rows import sort_rows
 
 Event = tuple[str, int | None, str, str | None]
 """One row of a tiny log: user, time, query, url."""

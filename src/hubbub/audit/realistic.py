@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from hubbub.lists import QueryPool, UrlList
 from hubbub.mechanisms import Mechanism, build
 from hubbub.mechanisms.optimal import Optimal
+from hubbub.public.lists import QueryPool, UrlList
 
 MANY = [f"many{i:02d}" for i in range(60)]
 PLACES = ["at", "at next", "under", "under next"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from hubbub.audit import (
+from hubbub.audit.checks import (
     adaptive,
     by_hand,
     engine,
@@ -19,8 +19,8 @@ from hubbub.audit import (
     ties,
     two_stages,
 )
+from hubbub.audit.checks.whole import FULL, QUICK, whole_runs
 from hubbub.audit.protocols import SHARED, Row, to_the_end
-from hubbub.audit.whole import FULL, QUICK, whole_runs
 
 DETECTORS: tuple[Callable[[], Iterable[Row]], ...] = (
     taint.records,

@@ -10,39 +10,27 @@ from functools import partial
 
 import pyarrow as pa
 
-from hubbub.audit import (
-    anonymity,
-    chain,
-    clicked,
-    closed,
-    closed_pairs,
-    drawn,
-    exchanged,
-    generic,
-    listed,
-    logs,
-    pooled,
-    ran,
-    shared,
-)
-from hubbub.audit.certificates import certificate
-from hubbub.audit.chain import is_chain
-from hubbub.audit.composed import composed
-from hubbub.audit.counts import noise_source, row_order, sensitivity
-from hubbub.audit.exact import divergence, threshold_law
+from hubbub.audit import shared
+from hubbub.audit.checks import anonymity, chain, clicked, closed, drawn, exchanged, generic, listed, logs, pooled, ran
+from hubbub.audit.checks.certificates import certificate
+from hubbub.audit.checks.chain import is_chain
+from hubbub.audit.checks.composed import composed
+from hubbub.audit.checks.counts import noise_source, row_order, sensitivity
+from hubbub.audit.checks.exact import divergence, threshold_law
+from hubbub.audit.checks.probabilistic import probabilistic
+from hubbub.audit.checks.search import FULL, QUICK, bad_neighbours
+from hubbub.audit.checks.statistical import sampled, sampled_pools, seeds
 from hubbub.audit.mutants import MUTANTS
-from hubbub.audit.mutants_shared import SHARED_MUTANTS
+from hubbub.audit.mutants.shared import SHARED_MUTANTS
+from hubbub.audit.neighbours import closed as closed_pairs
 from hubbub.audit.neighbours import threshold_pairs
-from hubbub.audit.probabilistic import probabilistic
 from hubbub.audit.protocols import SHARED, Row, Subject, Tester, is_pooled, kind_of, to_the_end
 from hubbub.audit.realistic import REALISTIC
-from hubbub.audit.search import FULL, QUICK, bad_neighbours
-from hubbub.audit.statistical import sampled, sampled_pools, seeds
 from hubbub.errors import OurBug, ParameterError
-from hubbub.lists import UrlList
 from hubbub.mechanisms import Mechanism, build, mechanisms
 from hubbub.mechanisms.anonymity import Anonymity
 from hubbub.mechanisms.optimal.histograms import Histograms
+from hubbub.public.lists import UrlList
 
 QUICK_RUNS, RUNS = 40_000, 400_000
 QUICK_COPIES, COPIES = 150, 600

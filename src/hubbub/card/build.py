@@ -6,15 +6,15 @@ owner. Nothing else is on a card, so that a check can make it again from what it
 
 from __future__ import annotations
 
-from hubbub import audited
-from hubbub.account import Domain
+from hubbub.card import audited
 from hubbub.card.facts import ACCOUNTANT, BASES, ELSEWHERE, LIBRARIES, LOOK, Booked, Facts
 from hubbub.card.schema import NOT_STATED, STAMP, VERSION, Card, integrity
 from hubbub.card.strength import remarks, word
-from hubbub.delta import means
-from hubbub.existence import conditions
-from hubbub.guarantee import Definition, Guarantee, Neighbours, finite, number
 from hubbub.mechanisms.base import Mechanism
+from hubbub.privacy.account import Domain
+from hubbub.privacy.delta import means
+from hubbub.privacy.existence import conditions
+from hubbub.privacy.guarantee import Definition, Guarantee, Neighbours, finite, number
 
 PAGES = ("index.html", "README.md")
 

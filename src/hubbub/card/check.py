@@ -17,9 +17,9 @@ from pydantic import ValidationError
 
 from hubbub.card.schema import STAMP, VERSION, Card, integrity, sha256_of
 from hubbub.errors import HubbubError, InputError
-from hubbub.gaussian import AnyStep, read_any, total
-from hubbub.guarantee import Neighbours
-from hubbub.lists import QueryPool, UrlList
+from hubbub.privacy.gaussian import AnyStep, read_any, total
+from hubbub.privacy.guarantee import Neighbours
+from hubbub.public.lists import QueryPool, UrlList
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ def _pages(card: Card, public: Path) -> Iterator[Finding]:
     """The pages are what most people read: they must say what the card says."""
     import pyarrow as pa
 
-    from hubbub.report.page import read_tables, render
+    from hubbub.show.page import read_tables, render
 
     try:
         pages = render(card, read_tables(public, card))

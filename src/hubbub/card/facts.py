@@ -15,7 +15,7 @@ from datetime import UTC, date, datetime
 from importlib.metadata import version
 
 import hubbub
-from hubbub import audited
+from hubbub.card import audited
 from hubbub.card.owner import Owner
 from hubbub.card.schema import Card
 from hubbub.log import Period

@@ -11,10 +11,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hubbub.guarantee import number
+from hubbub.privacy.guarantee import number
 
 if TYPE_CHECKING:
-    from hubbub.guarantee import Guarantee
+    from hubbub.privacy.guarantee import Guarantee
 
 LARGE_EPSILON = 10
 LARGE_DELTA = 1e-5

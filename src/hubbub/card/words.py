@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from hubbub.account import Step
 from hubbub.card.schema import StepPart
 from hubbub.errors import HubbubError
-from hubbub.gaussian import AnyStep, GaussianStep, read_any
-from hubbub.guarantee import number
+from hubbub.privacy.account import Step
+from hubbub.privacy.gaussian import AnyStep, GaussianStep, read_any
+from hubbub.privacy.guarantee import number
 
 
 def noise_of(part: StepPart) -> str:

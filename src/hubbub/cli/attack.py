@@ -85,12 +85,12 @@ def attack(
     given: dict[str, Any] = dict(locals())
     for name in (*NOT_OPTIONS, "release", "kind", "truth", "other", "targets", "seed"):
         given.pop(name, None)
-    from hubbub.attacks.run import choose, mechanism_of, run
-    from hubbub.fingerprint import look
-    from hubbub.ledger import Ledger, named
-    from hubbub.release import Release
-    from hubbub.tasks.base import Truth
-    from hubbub.tasks.run import owner_only
+    from hubbub.privacy.fingerprint import look
+    from hubbub.privacy.ledger import Ledger, named
+    from hubbub.release.story import Release
+    from hubbub.worth.attacks.run import choose, mechanism_of, run
+    from hubbub.worth.tasks.base import Truth
+    from hubbub.worth.tasks.run import owner_only
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     released, chosen = Release(release), choose(kind)

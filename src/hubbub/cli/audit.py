@@ -33,7 +33,7 @@ def audit(
     """
     from hubbub.audit import audit as run_audit
     from hubbub.audit import mutants as run_mutants
-    from hubbub.audit.generic import NOT_RUN
+    from hubbub.audit.checks.generic import NOT_RUN
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     if mutants:
@@ -72,9 +72,9 @@ def audit(
 
 def summary(rows: Sequence[Row]) -> Iterator[str]:
     """Which claims of papers were refuted, how near the proven ε is met, and how often a sound version alarms."""
+    from hubbub.audit.checks.statistical import LEVEL
     from hubbub.audit.protocols import kind_of
-    from hubbub.audit.statistical import LEVEL
-    from hubbub.audited import summary as found
+    from hubbub.card.audited import summary as found
     from hubbub.mechanisms import mechanisms
 
     refuted: dict[str, list[Row]] = {}
@@ -102,7 +102,7 @@ def summary(rows: Sequence[Row]) -> Iterator[str]:
 
 def strangers(names: set[str]) -> Iterator[str]:
     """Plug-ins: mechanisms that the audit was not written for."""
-    from hubbub.audit.generic import NO_SUBJECTS
+    from hubbub.audit.checks.generic import NO_SUBJECTS
     from hubbub.audit.protocols import SHARED
     from hubbub.audit.suite import SUBJECTS
 
@@ -111,7 +111,7 @@ def strangers(names: set[str]) -> Iterator[str]:
 
 
 def _keep(rows: Sequence[Row], quick: bool, terminal: Terminal) -> None:
-    from hubbub import audited
+    from hubbub.card import audited
 
     try:
         terminal.note(f"Kept in {audited.keep(audited.summary(rows, quick))}.")

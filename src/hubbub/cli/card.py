@@ -35,7 +35,7 @@ def card(
     from hubbub.card.registry import registry_entry, to_yaml
     from hubbub.card.schema import Card
     from hubbub.card.words import noise_of, rule_of
-    from hubbub.folder import disk_errors
+    from hubbub.files import disk_errors
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     document = load(release)
@@ -86,6 +86,6 @@ def card(
 
 
 def _n(x: float | None) -> str:
-    from hubbub.guarantee import number
+    from hubbub.privacy.guarantee import number
 
     return "none" if x is None else number(x)

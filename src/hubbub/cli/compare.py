@@ -89,12 +89,12 @@ def compare(
     given: dict[str, Any] = dict(locals())
     for name in (*NOT_OPTIONS, *OWN):
         given.pop(name, None)
-    from hubbub.compare import Asked, computed
-    from hubbub.compare.page import PAGE, record
-    from hubbub.compare.place import place
-    from hubbub.compare.words import lines
-    from hubbub.fingerprint import look
-    from hubbub.ledger import Ledger, named
+    from hubbub.look.compare import Asked, computed
+    from hubbub.look.compare.page import PAGE, record
+    from hubbub.look.compare.place import place
+    from hubbub.look.compare.words import lines
+    from hubbub.privacy.fingerprint import look
+    from hubbub.privacy.ledger import Ledger, named
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     what = asked(given | {"engine": None, "threads": None}, set, config, release_options())

@@ -49,7 +49,7 @@ from hubbub.cli.shared import (
 from hubbub.errors import ParameterError
 
 if TYPE_CHECKING:
-    from hubbub.estimate import Estimate
+    from hubbub.look.estimate import Estimate
     from hubbub.mechanisms import Mechanism
 
 OF_A_LOG = (
@@ -120,7 +120,7 @@ def estimate(
     given: dict[str, Any] = dict(locals())
     for name in NOT_OPTIONS:
         del given[name]
-    from hubbub.estimate.words import lines
+    from hubbub.look.estimate.words import lines
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     _refuse_mixed(given)
@@ -155,8 +155,8 @@ def _refuse_mixed(given: dict[str, Any]) -> None:
 
 def _public(mechanism: Mechanism, given: dict[str, Any]) -> Estimate:
     """No log, no ledger."""
-    from hubbub.estimate import RUNS, estimate_users
-    from hubbub.estimate.source import MOST_USERS, PRESET, SAMPLE
+    from hubbub.look.estimate import RUNS, estimate_users
+    from hubbub.look.estimate.source import MOST_USERS, PRESET, SAMPLE
 
     if mechanism.serp is not None:
         raise ParameterError("Made-up queries are on no result list.", next="leave serp out, or estimate from LOG")
@@ -171,9 +171,9 @@ def _public(mechanism: Mechanism, given: dict[str, Any]) -> Estimate:
 
 def _raw(mechanism: Mechanism, given: dict[str, Any], period: Any, terminal: Terminal) -> Estimate:
     """The ledger records the look, before anything is shown."""
-    from hubbub.estimate import RUNS, estimate_log
-    from hubbub.fingerprint import look
-    from hubbub.ledger import Ledger, named
+    from hubbub.look.estimate import RUNS, estimate_log
+    from hubbub.privacy.fingerprint import look
+    from hubbub.privacy.ledger import Ledger, named
 
     runs = whole_number(given["runs"], "runs", most=1000) or RUNS
     most = parse_share("5%" if given["max_rejects"] is None else given["max_rejects"])

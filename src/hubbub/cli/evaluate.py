@@ -77,11 +77,11 @@ def evaluate(
     given: dict[str, Any] = dict(locals())
     for name in (*NOT_OPTIONS, "release", "task", "truth", "seed"):
         given.pop(name, None)
-    from hubbub.fingerprint import look
-    from hubbub.ledger import Ledger, named
-    from hubbub.release import Release
-    from hubbub.tasks.base import Truth
-    from hubbub.tasks.run import choose, owner_only, run
+    from hubbub.privacy.fingerprint import look
+    from hubbub.privacy.ledger import Ledger, named
+    from hubbub.release.story import Release
+    from hubbub.worth.tasks.base import Truth
+    from hubbub.worth.tasks.run import choose, owner_only, run
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     released, chosen = Release(release), choose(task)

@@ -24,7 +24,7 @@ def export(
     Example: hubbub export release --to tsv --out release-tsv
     """
     from hubbub.card.schema import STAMP
-    from hubbub.export import export as write
+    from hubbub.show.export import export as write
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     made = write(release, to, out, gzip=gzip)

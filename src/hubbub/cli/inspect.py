@@ -35,7 +35,7 @@ from hubbub.cli.shared import (
 )
 
 if TYPE_CHECKING:
-    from hubbub.inspect import Held, Profile, Spread
+    from hubbub.look.inspected import Held, Profile, Spread
 
 NOT_OPTIONS = ("set", "config", "json", "quiet", "verbose")
 BANNER = "OWNER ONLY. Exact numbers of the raw log: not private, do not publish."
@@ -68,9 +68,9 @@ def inspect(
     given: dict[str, Any] = dict(locals())
     for name in NOT_OPTIONS:
         given.pop(name, None)
-    from hubbub.fingerprint import look
-    from hubbub.inspect import profile
-    from hubbub.ledger import Ledger, named
+    from hubbub.look.inspected import profile
+    from hubbub.privacy.fingerprint import look
+    from hubbub.privacy.ledger import Ledger, named
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     what = asked(given, None, config, release_options())

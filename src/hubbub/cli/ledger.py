@@ -11,7 +11,7 @@ from hubbub.cli.plan import plan
 from hubbub.cli.shared import Json, LedgerFile, NewPopulation, Quiet, Terminal, Verbose, command
 
 if TYPE_CHECKING:
-    from hubbub.ledger.budget import Opened
+    from hubbub.privacy.ledger.budget import Opened
 
 ledger = typer.Typer(help="The budget book: show, cap, plan, export.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -46,9 +46,9 @@ def show(
 
     Example: hubbub ledger show
     """
-    from hubbub.guarantee import number
-    from hubbub.ledger import Ledger, require_known
-    from hubbub.ledger.words import standing_of, totals_of
+    from hubbub.privacy.guarantee import number
+    from hubbub.privacy.ledger import Ledger, require_known
+    from hubbub.privacy.ledger.words import standing_of, totals_of
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     with Ledger(_path(ledger)) as book:
@@ -127,7 +127,7 @@ def cap(
     from fractions import Fraction
 
     from hubbub.errors import ParameterError
-    from hubbub.ledger import Ledger, refuse_new
+    from hubbub.privacy.ledger import Ledger, refuse_new
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     with Ledger(_path(ledger)) as book:
@@ -154,7 +154,7 @@ def export(
 
     Example: hubbub ledger export > ledger.json
     """
-    from hubbub.ledger import Ledger
+    from hubbub.privacy.ledger import Ledger
 
     terminal = Terminal(as_json=True, quiet=quiet, verbose=verbose)
     with Ledger(_path(ledger)) as book:

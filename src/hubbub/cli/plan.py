@@ -54,13 +54,13 @@ def plan(
 
     Example: hubbub ledger plan customers --releases 12 --tables queries
     """
-    from hubbub import fitting
     from hubbub.cli.shared import parse_settings
     from hubbub.errors import ParameterError, Refused
-    from hubbub.guarantee import number
-    from hubbub.ledger import Ledger
-    from hubbub.lists import read_pool, read_serp
     from hubbub.mechanisms import build, mechanisms
+    from hubbub.privacy import fitting
+    from hubbub.privacy.guarantee import number
+    from hubbub.privacy.ledger import Ledger
+    from hubbub.public.lists import read_pool, read_serp
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     settings: dict[str, object] = dict(parse_settings(set or []))

@@ -38,7 +38,7 @@ def build(
 
     Example: hubbub pool build --ngrams --out pool.parquet
     """
-    from hubbub.pool import build as build_pool
+    from hubbub.public.pool import build as build_pool
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     if ngrams and (queries is not None or release is not None):

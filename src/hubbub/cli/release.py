@@ -55,9 +55,9 @@ from hubbub.cli.shared import (
 )
 
 if TYPE_CHECKING:
-    from hubbub.ledger import Ledger
-    from hubbub.plan import Plan
-    from hubbub.work import Run
+    from hubbub.privacy.ledger import Ledger
+    from hubbub.release.plan import Plan
+    from hubbub.release.resume import Run
 
 
 @command
@@ -115,12 +115,12 @@ def release(
 
 def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[str, Any], terminal: Terminal) -> None:
     """The resolved command; `given` holds every option, None where nothing was said."""
-    from hubbub.guarantee import finite, number
-    from hubbub.ledger import Ledger
-    from hubbub.ledger.words import totals_of
-    from hubbub.plan import Plan
-    from hubbub.refusals import refuse_by_ledger
-    from hubbub.release import run_release
+    from hubbub.privacy.guarantee import finite, number
+    from hubbub.privacy.ledger import Ledger
+    from hubbub.privacy.ledger.words import totals_of
+    from hubbub.release.plan import Plan
+    from hubbub.release.refusals import refuse_by_ledger
+    from hubbub.release.story import run_release
 
     require(given, ("log", "out", "mechanism"), "release")
     mechanism = build_mechanism(given, settings)
@@ -209,7 +209,7 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
 @contextmanager
 def _resumable(given: dict[str, Any], plan: Plan, ledger: Ledger, terminal: Terminal) -> Iterator[Run | None]:
     """With --work, a folder that an interrupted run leaves behind and the next one goes on from."""
-    from hubbub.work import Run, determines
+    from hubbub.release.resume import Run, determines
 
     if not given["work"]:
         yield None

@@ -76,7 +76,7 @@ def report(
     given: dict[str, Any] = dict(locals())
     for name in (*NOT_OPTIONS, "release"):
         given.pop(name, None)
-    from hubbub.report.owner import charts, owner_only, write_report
+    from hubbub.show.owner import charts, owner_only, write_report
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     folder = owner_only(Path(release))
@@ -93,8 +93,8 @@ def report(
 
 def _count_again(release: Path, what: Asked, given: dict[str, Any], config: str | None, terminal: Terminal) -> None:
     """Everything that needs the log; written before the page is."""
-    from hubbub.fingerprint import look
-    from hubbub.ledger import Ledger, named
+    from hubbub.privacy.fingerprint import look
+    from hubbub.privacy.ledger import Ledger, named
 
     stated = what.given
     if config is not None and not _same(given["log"], config):
@@ -128,9 +128,9 @@ def _mechanism(release: Path, config: str | None) -> Mechanism:
 
 def _gather(release: Path, raw: SearchLog, mechanism: Mechanism, terminal: Terminal) -> None:
     from hubbub.card.check import public_folder
-    from hubbub.report import kept
-    from hubbub.report.exact import gather
-    from hubbub.report.tried import other_budgets
+    from hubbub.show import kept
+    from hubbub.show.exact import gather
+    from hubbub.show.tried import other_budgets
 
     folder = release / "owner-only"
     before = kept.read(folder)

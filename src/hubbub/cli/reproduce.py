@@ -16,8 +16,8 @@ from hubbub.cli.shared import Json, Quiet, Terminal, Verbose, command
 from hubbub.errors import CheckFailed, ParameterError
 
 if TYPE_CHECKING:
-    from hubbub.reproduce import Row
-    from hubbub.reproduce.rows import Verdict
+    from hubbub.papers.numbers import Row
+    from hubbub.papers.numbers.rows import Verdict
 
 VERDICTS: tuple[Verdict, ...] = ("match", "differs", "impossible")
 
@@ -52,8 +52,8 @@ def reproduce(
         return _experiments(id, given, Terminal(as_json=json, quiet=quiet, verbose=verbose))
     if options := [f"--{name}" for name, value in given.items() if value is not None]:
         raise ParameterError("This is about experiments.", given=", ".join(options), next="add --experiments")
-    from hubbub.reproduce import PAPERS
-    from hubbub.reproduce import reproduce as compute
+    from hubbub.papers.numbers import PAPERS
+    from hubbub.papers.numbers import reproduce as compute
 
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     rows = compute(id)
@@ -76,9 +76,9 @@ def reproduce(
 
 def _experiments(id: str | None, given: dict[str, Any], terminal: Terminal) -> None:
     """The papers' experiments. A trend that does not appear is a finding, not a failure."""
-    from hubbub.reproduce.experiments import experiments
-    from hubbub.reproduce.experiments.page import write
-    from hubbub.reproduce.experiments.show import lines
+    from hubbub.papers.experiments import experiments
+    from hubbub.papers.experiments.page import write
+    from hubbub.papers.experiments.show import lines
 
     asked = {name: value for name, value in given.items() if value is not None}
     rows = experiments(id, progress=terminal.progress("running"), **asked)
@@ -93,7 +93,7 @@ def _experiments(id: str | None, given: dict[str, Any], terminal: Terminal) -> N
 
 def _table(title: str, rows: Sequence[Row], terminal: Terminal, width: int) -> None:
     """A paper: its parts, a line a row, and beneath it why it does not match."""
-    from hubbub.reproduce.rows import shown
+    from hubbub.papers.numbers.rows import shown
 
     _wrapped(title, "", terminal, width)
     terminal.say("=" * min(len(title), width))

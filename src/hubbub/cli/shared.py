@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hubbub.card.owner import Owner
     from hubbub.log import Period, SearchLog
     from hubbub.mechanisms import Mechanism
-    from hubbub.work import Run
+    from hubbub.release.resume import Run
 
 P = ParamSpec("P")
 
@@ -221,8 +221,8 @@ def require(given: dict[str, Any], names: Iterable[str], command: str) -> None:
 
 def build_mechanism(given: dict[str, Any], settings: dict[str, str]) -> Mechanism:
     """The mechanism these options describe."""
-    from hubbub.lists import read_list, read_pool, read_previous, read_serp
     from hubbub.mechanisms import build
+    from hubbub.public.lists import read_list, read_pool, read_previous, read_serp
 
     return build(
         given["mechanism"],

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     import socket
 
     from hubbub.log import SearchLog
-    from hubbub.web.state import Studio
+    from hubbub.studio.state import Studio
 
 OF_THE_LOG = ("log", "format", "columns", "canonical_urls", "max_rejects", "memory", "threads")
 NOT_ASKED = ("paths", "port", "no_browser", "folder", "config", "json", "quiet", "verbose")
@@ -89,8 +89,8 @@ def studio(
     given: dict[str, Any] = {k: v for k, v in locals().items() if k not in NOT_ASKED}
     terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     uvicorn = _web()
-    from hubbub.web.app import create_app
-    from hubbub.web.security import new_token
+    from hubbub.studio.app import create_app
+    from hubbub.studio.security import new_token
 
     made = _studio(paths or [], given, config, folder, terminal)
     with _listen(port) as listening:
@@ -152,7 +152,7 @@ def _listen(port: int) -> socket.socket:
 
 def _studio(paths: list[str], given: dict[str, Any], config: str | None, folder: str, terminal: Terminal) -> Studio:
     """What the command line opened: releases at once, a log in the background."""
-    from hubbub.web.state import Opened, Studio
+    from hubbub.studio.state import Opened, Studio
 
     releases, logs = _sorted(paths)
     if len(logs) > 1:

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from hubbub.engines.base import Batches
 from hubbub.errors import InputError, OurBug, OutputError, ParameterError
-from hubbub.existence import Cause
+from hubbub.privacy.existence import Cause
 from hubbub.switches import switch
 
 MEMORY = re.compile(r"\d+(\.\d+)?\s*([KMGT]i?B|B)", re.IGNORECASE)

@@ -15,12 +15,12 @@ proofs start from that.
 
 from __future__ import annotations
 
-from hubbub.ingest import aol as _aol
-from hubbub.ingest import excite as _excite
-from hubbub.ingest import sogou as _sogou
-from hubbub.ingest import table as _table
-from hubbub.ingest import ubi as _ubi
-from hubbub.ingest.readers import formats
+from hubbub.ingest.readers import aol as _aol
+from hubbub.ingest.readers import excite as _excite
+from hubbub.ingest.readers import sogou as _sogou
+from hubbub.ingest.readers import table as _table
+from hubbub.ingest.readers import ubi as _ubi
+from hubbub.ingest.readers.base import formats
 from hubbub.ingest.run import Ingested, ingest
 from hubbub.ingest.schema import REJECTS, SCHEMA, Reason
 from hubbub.ingest.sniff import AUTO, Sniffed, sniff

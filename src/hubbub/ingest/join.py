@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.errors import InputError
-from hubbub.folder import disk_errors
+from hubbub.files import disk_errors
 from hubbub.ingest.lines import Ints
 from hubbub.ingest.numbers import LATEST
 from hubbub.ingest.records import PART_REJECTS, rejects

@@ -11,7 +11,7 @@ from pathlib import Path
 from hubbub.errors import InputError, ParameterError
 from hubbub.ingest.join import Join
 from hubbub.ingest.output import Output
-from hubbub.ingest.readers import reader
+from hubbub.ingest.readers.base import reader
 from hubbub.ingest.schema import Part, Reason, Task
 from hubbub.ingest.sniff import AUTO, sniff
 from hubbub.ingest.sources import resolve

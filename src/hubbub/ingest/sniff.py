@@ -14,10 +14,10 @@ from pathlib import Path
 
 from hubbub.errors import InputError, ParameterError
 from hubbub.ingest.lines import BYTE_ORDER_MARK, MAX_LINE
-from hubbub.ingest.readers import formats, shapes
+from hubbub.ingest.readers.base import formats, shapes
+from hubbub.ingest.readers.table import is_searchlog
 from hubbub.ingest.schema import ROLES
 from hubbub.ingest.sources import is_parquet, opened, resolve
-from hubbub.ingest.table import is_searchlog
 
 AUTO = "auto"
 LINES = 100

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hubbub.errors import InputError, UserError
-from hubbub.ingest.readers import reader
+from hubbub.ingest.readers.base import reader
 from hubbub.ingest.run import Ingested, ingest
 from hubbub.ingest.schema import REJECTS
 from hubbub.ingest.sources import resolve

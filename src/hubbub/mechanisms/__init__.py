@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from hubbub.errors import ParameterError
-from hubbub.mechanisms.adaptive import Adaptive
 from hubbub.mechanisms.anonymity import KClick, KKeyword, KQuery, KSession, Pseudonyms, TokenHash
 from hubbub.mechanisms.base import Mechanism, Parameter, Tables
+from hubbub.mechanisms.baselines.adaptive import Adaptive
+from hubbub.mechanisms.baselines.gaussian import GaussianThreshold
+from hubbub.mechanisms.baselines.geometric import Geometric
+from hubbub.mechanisms.baselines.sips import Sips
 from hubbub.mechanisms.crowd import Crowd
-from hubbub.mechanisms.gaussian import GaussianThreshold
-from hubbub.mechanisms.geometric import Geometric
 from hubbub.mechanisms.korolova import Korolova
 from hubbub.mechanisms.optimal import Optimal
 from hubbub.mechanisms.safelog import Safelog
 from hubbub.mechanisms.sessions import Sessions
-from hubbub.mechanisms.sips import Sips
 from hubbub.mechanisms.zealous import Zealous
 
 __all__ = [

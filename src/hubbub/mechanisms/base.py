@@ -19,20 +19,21 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hubbub import delta, measured
-from hubbub.account import Domain, Loss, fewest, half_width
-from hubbub.coins import CoinStep
 from hubbub.errors import OurBug, ParameterError
-from hubbub.existence import Cause
-from hubbub.gaussian import AnyStep, GaussianStep, total
-from hubbub.guarantee import Claim, Definition, Guarantee, Neighbours
+from hubbub.mechanisms import measured
 from hubbub.noise.laws import Law
+from hubbub.privacy import delta
+from hubbub.privacy.account import Domain, Loss, fewest, half_width
+from hubbub.privacy.coins import CoinStep
+from hubbub.privacy.existence import Cause
+from hubbub.privacy.gaussian import AnyStep, GaussianStep, total
+from hubbub.privacy.guarantee import Claim, Definition, Guarantee, Neighbours
 from hubbub.steps.keys import Keys
 
 if TYPE_CHECKING:
-    from hubbub.lists import QueryPool, UrlList
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
+    from hubbub.public.lists import QueryPool, UrlList
 
 Value = int | Fraction | str
 DIGITS = 400  # the longest number a parameter may be

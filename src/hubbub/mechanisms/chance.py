@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from hubbub.account import fewest
 from hubbub.mechanisms.rounds import Selection
+from hubbub.privacy.account import fewest
 from hubbub.steps.pools import amount
 
 Floats = npt.NDArray[np.float64]

@@ -17,12 +17,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from hubbub.account import Domain, Step, smallest_threshold
 from hubbub.errors import ParameterError
-from hubbub.guarantee import Claim, Neighbours, number
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Tables, Value
 from hubbub.mechanisms.noisy import Noisy, reaching
 from hubbub.mechanisms.spread import tested
+from hubbub.privacy.account import Domain, Step, smallest_threshold
+from hubbub.privacy.guarantee import Claim, Neighbours, number
 from hubbub.steps import bound
 from hubbub.steps.keys import CLICKS, QUERIES
 

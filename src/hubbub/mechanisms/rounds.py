@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.errors import OurBug, ParameterError
-from hubbub.gaussian import SLACK, GaussianStep, Test, mu2_of, threshold_for
 from hubbub.mechanisms import spread
 from hubbub.noise import NoiseSource
 from hubbub.noise.laws import Law
+from hubbub.privacy.gaussian import SLACK, GaussianStep, Test, mu2_of, threshold_for
 from hubbub.steps.count import Integers
 from hubbub.steps.pools import EnginePools, Pools
 

@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from hubbub.account import Domain, Step, total_delta
 from hubbub.errors import ParameterError
-from hubbub.guarantee import Claim, Neighbours, number
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Tables, Value
 from hubbub.mechanisms.korolova import SCALE
 from hubbub.mechanisms.noisy import laplace_sd
+from hubbub.privacy.account import Domain, Step, total_delta
+from hubbub.privacy.guarantee import Claim, Neighbours, number
 from hubbub.steps import bound
 from hubbub.steps.keys import CLICKS, SESSIONS, Keys, subsequences
 from hubbub.steps.subsequences import TABLE, per_session

@@ -6,7 +6,7 @@
     bernoulli.py  coins with probability n/d and exp(-n/d)
     cells.py      |x| = h B + l: the cell h from a table, the place l uniform, an exact coin to accept
     laplace.py    discrete Laplace, and its tail probability
-    gaussian.py   discrete Gaussian, and its tail probability
+    privacy/gaussian.py   discrete Gaussian, and its tail probability
     binomial.py   how many of n draws pass a threshold, without making n draws
     subset.py     uniform subsets and orders
     uniform.py    uniform integers, each below a limit of its own

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.errors import ParameterError
-from hubbub.existence import Cause
 from hubbub.noise.cells import Cells
 from hubbub.noise.intervals import exp_neg_bounds, times_down, times_up
 from hubbub.noise.parameters import rational
 from hubbub.noise.tables import WORD_BITS, Bounds, Table
+from hubbub.privacy.existence import Cause
 
 DIRECT_BELOW = 64
 """Below this scale the table holds |x| itself, and any fraction is allowed."""

@@ -6,7 +6,7 @@ from fractions import Fraction
 from numbers import Rational
 
 from hubbub.errors import ParameterError
-from hubbub.existence import Cause
+from hubbub.privacy.existence import Cause
 
 
 def rational(name: str, value: Fraction | int) -> Fraction:

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.errors import ParameterError
-from hubbub.existence import Cause
 from hubbub.noise import gaussian, laplace
 from hubbub.noise.absent import Exits, exits
 from hubbub.noise.binomial import binomial
@@ -25,6 +24,7 @@ from hubbub.noise.cells import Cells
 from hubbub.noise.parameters import rational, whole
 from hubbub.noise.subset import choose
 from hubbub.noise.uniform import below_each
+from hubbub.privacy.existence import Cause
 from hubbub.switches import Beyond, switch
 
 Integers = npt.NDArray[np.int64]

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.errors import ParameterError
-from hubbub.existence import Cause
 from hubbub.noise.bits import Bits, words
+from hubbub.privacy.existence import Cause
 
 MOST = 1 << 62
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hubbub.errors import InputError
-from hubbub.existence import Cause
+from hubbub.privacy.existence import Cause
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hubbub.errors import ParameterError
-from hubbub.folder import require_free as require_free_folder
-from hubbub.folder import whole
+from hubbub.files import require_free as require_free_folder
+from hubbub.files import whole
 from hubbub.ingest.schema import SCHEMA
 from hubbub.synth.batches import CHUNK_USERS, generate, planted
 from hubbub.synth.canaries import Canary

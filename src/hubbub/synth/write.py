@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from hubbub.errors import OutputError
-from hubbub.folder import disk_errors, hold, sweep
+from hubbub.files import disk_errors, hold, sweep
 from hubbub.ingest.schema import SCHEMA
 
 HEADER = b"AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"

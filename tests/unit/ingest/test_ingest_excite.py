@@ -11,7 +11,7 @@ from tests.unit.ingest.ingest_helper import Ingest, reading
 
 from hubbub.errors import ParameterError
 from hubbub.ingest import numbers
-from hubbub.ingest.excite import full_times
+from hubbub.ingest.readers.excite import full_times
 
 read = pytest.fixture(reading)
 

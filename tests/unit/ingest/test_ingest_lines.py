@@ -7,8 +7,9 @@ import tracemalloc
 
 import pytest
 
-from hubbub.ingest import aol, lines
+from hubbub.ingest import lines
 from hubbub.ingest.lines import MAX_LINE, Block, Overlong, blocks
+from hubbub.ingest.readers import aol
 from hubbub.ingest.records import from_lines
 from hubbub.ingest.schema import TEXT_KEPT
 

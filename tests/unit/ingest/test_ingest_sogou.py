@@ -11,7 +11,7 @@ from tests.unit.ingest.ingest_helper import Ingest, reading
 from tests.unit.ingest.ingest_samples import sogou
 
 from hubbub.errors import InputError, ParameterError
-from hubbub.ingest.sogou import day_of
+from hubbub.ingest.readers.sogou import day_of
 
 read = pytest.fixture(reading)
 

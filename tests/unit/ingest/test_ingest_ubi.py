@@ -15,7 +15,7 @@ from tests.unit.ingest.ingest_samples import MAY_16, click, ubi
 
 from hubbub.errors import InputError, OutputError, ParameterError
 from hubbub.ingest import join, numbers
-from hubbub.ingest.documents import times
+from hubbub.ingest.readers.documents import times
 
 read = pytest.fixture(reading)
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from tests.statistical.test_absent_law import CUT, MANY, SMALL, law
 
-from hubbub.audit.counts import NoNoise
-from hubbub.audit.exact import EnumeratingNoise
+from hubbub.audit.checks.counts import NoNoise
+from hubbub.audit.checks.exact import EnumeratingNoise
 from hubbub.errors import OurBug, ParameterError
 from hubbub.noise import NoiseSource, SecureNoise, SeededNoise, absent, scalar
 from hubbub.noise.absent import Rounds, candidate_bounds, direct, exits, normaliser_bounds, thinned, walk

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from hubbub.errors import InputError, OutputError, ParameterError
-from hubbub.existence import Cause
+from hubbub.privacy.existence import Cause
 
 ENDED = "see whether the system killed it for its memory; lower --memory or free some"
 

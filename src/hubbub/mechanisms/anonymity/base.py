@@ -10,12 +10,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hubbub.account import Loss, Step
 from hubbub.errors import ParameterError
-from hubbub.guarantee import Claim, Definition, Guarantee
 from hubbub.ingest.schema import SCHEMA
 from hubbub.mechanisms.base import Bound, Mechanism, Parameter, Released, Rows, Value
 from hubbub.noise import NoiseSource
+from hubbub.privacy.account import Loss, Step
+from hubbub.privacy.guarantee import Claim, Definition, Guarantee
 from hubbub.steps.count import Counts
 
 Integers = npt.NDArray[np.int64]

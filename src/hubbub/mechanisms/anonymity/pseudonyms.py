@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from hubbub.guarantee import Definition
 from hubbub.mechanisms.anonymity.base import REST, Anonymity, Integers, as_log, by_text, fresh_numbers
 from hubbub.mechanisms.base import Tables
+from hubbub.privacy.guarantee import Definition
 from hubbub.steps.keys import LOG
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hubbub.guarantee import Definition
 from hubbub.mechanisms.anonymity.base import Anonymity, as_log
 from hubbub.mechanisms.anonymity.pseudonyms import renumbered
 from hubbub.mechanisms.base import Tables
+from hubbub.privacy.guarantee import Definition
 from hubbub.steps.keys import LOG
 
 if TYPE_CHECKING:

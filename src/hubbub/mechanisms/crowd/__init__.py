@@ -16,11 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from hubbub import measured
 from hubbub.errors import ParameterError
-from hubbub.gaussian import GaussianStep
-from hubbub.guarantee import Claim, Neighbours
-from hubbub.mechanisms import chance
+from hubbub.mechanisms import chance, measured
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Rows, Tables, Value
 from hubbub.mechanisms.crowd import calibrate, histograms, stages
 from hubbub.mechanisms.crowd.chain import Chain, Domain, Later, count
@@ -28,6 +25,8 @@ from hubbub.mechanisms.crowd.synthetic import synthesise
 from hubbub.mechanisms.crowd.walks import Public
 from hubbub.mechanisms.rounds import Selection, select
 from hubbub.noise.laws import Law
+from hubbub.privacy.gaussian import GaussianStep
+from hubbub.privacy.guarantee import Claim, Neighbours
 from hubbub.steps.chosen import LONGEST, SESSIONS
 from hubbub.steps.count import Integers
 from hubbub.steps.holdings import Holdings
@@ -37,9 +36,9 @@ from hubbub.steps.profile import SHAPES, profile
 from hubbub.steps.sessions import require_times
 
 if TYPE_CHECKING:
-    from hubbub.lists import QueryPool
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
+    from hubbub.public.lists import QueryPool
 
 PROOF = "docs/proofs/crowd.md"
 LISTED = "public_list"

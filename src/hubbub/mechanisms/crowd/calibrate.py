@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from hubbub.errors import OurBug, ParameterError
-from hubbub.gaussian import (
+from hubbub.mechanisms.rounds import WIDEST_NOISE, Selection, grid, recycled
+from hubbub.privacy.gaussian import (
     DELTA_SLACK,
     SLACK,
     GaussianStep,
@@ -22,7 +23,6 @@ from hubbub.gaussian import (
     novel_delta,
     shares,
 )
-from hubbub.mechanisms.rounds import WIDEST_NOISE, Selection, grid, recycled
 
 EXITS = 0.2
 """Share of the threshold δ that goes to the exits before the last round."""

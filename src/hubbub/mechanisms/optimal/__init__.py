@@ -26,20 +26,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from hubbub.account import Loss, Step
 from hubbub.errors import ParameterError
-from hubbub.existence import Cause
-from hubbub.guarantee import Claim, Definition, Guarantee, Neighbours
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Rows, Tables, Value
 from hubbub.mechanisms.optimal import words
 from hubbub.mechanisms.optimal.histograms import PROOF, STRICT, Histograms
+from hubbub.privacy.account import Loss, Step
+from hubbub.privacy.existence import Cause
+from hubbub.privacy.guarantee import Claim, Definition, Guarantee, Neighbours
 from hubbub.steps.keys import CLICKS, LOG
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
-    from hubbub.mechanisms.optimal.certificate import Certificate
-    from hubbub.mechanisms.optimal.pack import Solved
-    from hubbub.mechanisms.optimal.problem import Integers, Limit, Problem
+    from hubbub.mechanisms.optimal.published.certificate import Certificate
+    from hubbub.mechanisms.optimal.published.pack import Solved
+    from hubbub.mechanisms.optimal.published.problem import Integers, Limit, Problem
     from hubbub.mechanisms.optimal.sample import Text
     from hubbub.noise import NoiseSource
 
@@ -118,7 +118,7 @@ class Optimal(Mechanism, register=True):
 
     def _published(self, given: dict[str, Value], goal: str) -> dict[str, Value]:
         """ε and δ are rounded up to 12 digits, and stated so: a tie is not decided by the last digit of a float."""
-        from hubbub.mechanisms.optimal.problem import rounded_up
+        from hubbub.mechanisms.optimal.published.problem import rounded_up
 
         self._refuse(given, tuple(p.name for p in STRICT), "published draws no noise")
         if self.neighbours is not Neighbours.ADD_REMOVE:
@@ -214,7 +214,7 @@ class Optimal(Mechanism, register=True):
 
     def limit(self) -> Limit:
         """B of the parameters."""
-        from hubbub.mechanisms.optimal.problem import Limit
+        from hubbub.mechanisms.optimal.published.problem import Limit
 
         return Limit(Fraction(self.settings["epsilon"]), Fraction(self.settings["delta"]))
 
@@ -225,7 +225,7 @@ class Optimal(Mechanism, register=True):
         if self.variant == "strict":
             counts: dict[str, Any] = self.histograms.measure(log, secret)
             return counts | {"text": partial(names, log, counts["clicks"], CLICKS)}
-        from hubbub.mechanisms.optimal.problem import PAIRS, read, uids
+        from hubbub.mechanisms.optimal.published.problem import PAIRS, read, uids
 
         problem = read(log)
         self.say(words.seconds_ahead(problem.counts.size, *problem.shape, float(self.settings["seconds"])))
@@ -235,8 +235,8 @@ class Optimal(Mechanism, register=True):
 
     def optimise(self, problem: Problem) -> tuple[Solved, dict[str, object]]:
         """The goal's optimum, and what else was asked for."""
-        from hubbub.mechanisms.optimal import frontier
-        from hubbub.mechanisms.optimal.pack import pack
+        from hubbub.mechanisms.optimal.published import frontier
+        from hubbub.mechanisms.optimal.published.pack import pack
 
         goal, seconds = str(self.settings["goal"]), float(self.settings["seconds"])
         more: dict[str, object] = {}
@@ -259,8 +259,8 @@ class Optimal(Mechanism, register=True):
         return solved, more
 
     def _solve(self, problem: Problem, limit: Limit, goal: str, seconds: float) -> Solved:
-        from hubbub.mechanisms.optimal.diverse import most_pairs
-        from hubbub.mechanisms.optimal.size import largest
+        from hubbub.mechanisms.optimal.published.diverse import most_pairs
+        from hubbub.mechanisms.optimal.published.size import largest
 
         if goal == "size":
             return largest(problem, limit, seconds, self.say)
@@ -270,8 +270,8 @@ class Optimal(Mechanism, register=True):
 
     def _frequent(self, problem: Problem, limit: Limit, seconds: float) -> Solved:
         """|O| is checked first: the largest output is V(B) = B·V(1), at most users·B."""
-        from hubbub.mechanisms.optimal.frequent import keep_frequent, no_such_size
-        from hubbub.mechanisms.optimal.size import optimum
+        from hubbub.mechanisms.optimal.published.frequent import keep_frequent, no_such_size
+        from hubbub.mechanisms.optimal.published.size import optimum
 
         largest = limit.bound * optimum(problem, seconds / 3).bound
         wanted = int(self.settings.get("O", max(1, math.floor(largest / 2))))

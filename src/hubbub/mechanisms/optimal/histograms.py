@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from hubbub.account import Domain, Step, smallest_threshold
 from hubbub.errors import ParameterError
-from hubbub.guarantee import Claim, Neighbours
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Tables, Value
 from hubbub.mechanisms.korolova import SCALE
 from hubbub.mechanisms.noisy import Noisy, reaching
 from hubbub.mechanisms.spread import tested
+from hubbub.privacy.account import Domain, Step, smallest_threshold
+from hubbub.privacy.guarantee import Claim, Neighbours
 from hubbub.steps import bound
 from hubbub.steps.keys import CLICKS, Keys
 

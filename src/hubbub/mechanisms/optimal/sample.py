@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.ingest.schema import SCHEMA
-from hubbub.mechanisms.optimal.problem import Integers, Problem
+from hubbub.mechanisms.optimal.published.problem import Integers, Problem
 from hubbub.noise import NoiseSource
 
 Text = Callable[[Integers], pa.Table]

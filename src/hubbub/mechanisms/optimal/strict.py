@@ -14,9 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from hubbub.mechanisms.base import Released
-from hubbub.mechanisms.optimal.certificate import Certificate
 from hubbub.mechanisms.optimal.histograms import starts
-from hubbub.mechanisms.optimal.problem import Integers
+from hubbub.mechanisms.optimal.published.certificate import Certificate
+from hubbub.mechanisms.optimal.published.problem import Integers
 from hubbub.mechanisms.optimal.sample import shuffled
 from hubbub.noise import NoiseSource
 from hubbub.switches import Beyond, switch

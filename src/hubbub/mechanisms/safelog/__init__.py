@@ -20,16 +20,16 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from hubbub.account import Domain, Step
 from hubbub.errors import ParameterError
-from hubbub.existence import Cause
-from hubbub.guarantee import Claim, Definition, Guarantee, Neighbours
 from hubbub.mechanisms.base import EPSILON, Bound, Mechanism, Parameter, Tables, Value
 from hubbub.mechanisms.noisy import Noisy
 from hubbub.mechanisms.safelog import measure as measuring
 from hubbub.mechanisms.safelog import paper, words
 from hubbub.mechanisms.safelog.calibrate import settle
 from hubbub.mechanisms.safelog.perturb import published, strict
+from hubbub.privacy.account import Domain, Step
+from hubbub.privacy.existence import Cause
+from hubbub.privacy.guarantee import Claim, Definition, Guarantee, Neighbours
 from hubbub.steps.keys import CLICKS, QUERIES, TRANSITIONS
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from hubbub.errors import ParameterError
-from hubbub.guarantee import Neighbours, number
 from hubbub.mechanisms.safelog import paper
+from hubbub.privacy.guarantee import Neighbours, number
 
 if TYPE_CHECKING:
     from hubbub.mechanisms.base import Mechanism, Value

@@ -18,8 +18,8 @@ from hubbub.steps.keys import CLICKS, QUERIES, TRANSITIONS, Keys
 from hubbub.steps.sessions import GAP, adjacent
 
 if TYPE_CHECKING:
-    from hubbub.lists import QueryPool, UrlList
     from hubbub.log import SearchLog
+    from hubbub.public.lists import QueryPool, UrlList
 
 POOL, SERP, DOMAIN, PAIRS = "safelog_pool", "safelog_serp", "safelog_queries", "safelog_pairs"
 

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hubbub.errors import ParameterError
-from hubbub.existence import Cause
 from hubbub.mechanisms.base import Tables
 from hubbub.mechanisms.noisy import Noisy
 from hubbub.mechanisms.safelog.absent import by_id, nobodys, select
 from hubbub.mechanisms.spread import tested
+from hubbub.privacy.existence import Cause
 from hubbub.steps.count import Pairs
 
 if TYPE_CHECKING:

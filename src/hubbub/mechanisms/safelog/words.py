@@ -6,9 +6,9 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from hubbub.guarantee import number
 from hubbub.mechanisms.safelog import paper
 from hubbub.mechanisms.safelog.calibrate import nobody
+from hubbub.privacy.guarantee import number
 
 if TYPE_CHECKING:
     from hubbub.mechanisms.base import Mechanism

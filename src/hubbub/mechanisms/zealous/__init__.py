@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from hubbub.account import SLACK, Domain, Step, round_up, smallest_threshold, total_delta
 from hubbub.errors import ParameterError
-from hubbub.guarantee import Claim, Definition, Guarantee, Neighbours, number
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Tables, Value
 from hubbub.mechanisms.korolova import SCALE
 from hubbub.mechanisms.noisy import laplace_sd
 from hubbub.mechanisms.zealous import formulas
+from hubbub.privacy.account import SLACK, Domain, Step, round_up, smallest_threshold, total_delta
+from hubbub.privacy.guarantee import Claim, Definition, Guarantee, Neighbours, number
 from hubbub.steps import bound
 from hubbub.steps.keys import CLICKS, KEYWORDS, QUERIES, TRANSITIONS
 

@@ -10,7 +10,7 @@ import math
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 
-from hubbub.account import DIGITS, SLACK, release_probability
+from hubbub.privacy.account import DIGITS, SLACK, release_probability
 
 WIDE = Context(prec=DIGITS, Emin=MIN_EMIN, Emax=MAX_EMAX)
 

@@ -1,0 +1,1 @@
+"""What an audit tries: each module looks for one kind of fault."""

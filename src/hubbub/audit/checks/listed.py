@@ -1,0 +1,243 @@
+"""Audits of lists: queries known beforehand, from a public list, an earlier release, or both, on neighbouring logs.
+
+A listed query has levels of its own, and is drawn for whether or not anybody holds it. So the list, and nothing of the
+log, says which queries have them, how high they are, and for how many noise alone is drawn; a query that somebody
+holds has the noise of its rounds and no other. A user's pool takes listed queries first, and is no larger for that.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.audit.checks import by_hand, taint
+from hubbub.audit.checks.by_hand import Kept, Read, held_by, rounds_by_hand
+from hubbub.audit.checks.chain import ChainRecorder
+from hubbub.audit.checks.statistical import ABSENT, Sample, compare
+from hubbub.audit.neighbours.closed import PAGES
+from hubbub.audit.protocols import Event, Pair, Row, Subject, row
+from hubbub.audit.tiny import SECRET, tiny_log
+from hubbub.card.owner import Owner
+from hubbub.log import read_log
+from hubbub.mechanisms import Mechanism, build
+from hubbub.mechanisms.crowd.calibrate import closed
+from hubbub.mechanisms.rounds import Selected, Selection
+from hubbub.noise import NoiseSource, SecureNoise
+from hubbub.noise.source import Integers
+from hubbub.privacy.ledger import Ledger
+from hubbub.public import lists
+from hubbub.public.lists import QueryPool, UrlList
+from hubbub.release.plan import Plan
+from hubbub.release.rows import named_rows
+from hubbub.release.story import run_release
+from hubbub.steps.keys import QUERIES
+
+COPIES = 1500
+FALSE = {"F_list": 1}
+
+
+def pool(queries: Iterable[str], use: str = "list") -> QueryPool:
+    """A list made for an audit."""
+    rows = pa.table({"query": sorted(queries)})
+    return QueryPool("audit", rows, "0" * 64, rows.num_rows, "made for an audit", use)
+
+
+HALF = len(by_hand.LISTED) // 2 + 1
+LISTS: dict[str, dict[str, QueryPool]] = {
+    "a public list": {"public_list": pool(by_hand.LISTED)},
+    "an earlier release": {"previous": pool(by_hand.LISTED, "previous")},
+    "both": {
+        "public_list": pool(by_hand.LISTED[:HALF]),
+        "previous": pool([*by_hand.LISTED[HALF - 1 :], "nobody's either"], "previous"),
+    },
+}
+"""What is known beforehand; where there is both, one query stands in both lists."""
+
+
+def subjects() -> list[tuple[str, Subject]]:
+    """A crowd with each; thresholds at which some keys pass and some do not."""
+    settings = {"epsilon": 4, "delta": "0.05", "D": 5, "rounds": 4, **FALSE}
+    return [(name, Subject.of(build("crowd", settings, tables=["queries"], **known))) for name, known in LISTS.items()]
+
+
+def _names(subject: Subject) -> frozenset[str]:
+    known = (subject.mechanism.public_list, subject.mechanism.previous)
+    return frozenset(q for k in known if k is not None for q in k.rows.column("query").to_pylist())
+
+
+def _levels(subject: Subject) -> tuple[Selection, Selection]:
+    """Of keys that the log shows, and of listed ones: by the size of the list."""
+    plan: Selection = subject.mechanism.selection  # type: ignore[attr-defined]
+    return plan, closed(plan, len(_names(subject)), Fraction(subject.mechanism.settings["F_list"]))
+
+
+# ------------------------------------------------------------------ the rounds
+
+
+class _Watched(Kept):
+    """Noise that is kept; what is asked for keys of nobody is kept, too, and none of them passes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.zeros = ChainRecorder()
+
+    def absent(self, *asked: Any) -> Any:
+        """Written down."""
+        return self.zeros.absent(*asked)
+
+
+def rounds(name: str, subject: Subject) -> Iterator[Row]:
+    """Who is released, as by hand; what noise alone is drawn for, with her and without her."""
+    plan, known = _levels(subject)
+    names, asked = _names(subject), []
+    unit = known.variances[0] // known.multiples[0]
+    right_domain = (len(names), known.multiples, unit, known.thresholds, known.drops)
+    crowd, wrong, shown = by_hand.others(), 0, 0
+    for events in (crowd, crowd + by_hand.hers(), by_hand.hers(), (*crowd, ("victim", 1, "nobody's", None))):
+        noise = _Watched()
+        with tiny_log(events) as log:
+            pools = subject.measure(log, SECRET)["queries"]
+            read = Read.of(pools)
+            found, seen = _selected(subject, pools, noise)
+        wrong += read.wrong(held_by(events, QUERIES), plan.limit, names)
+        by_id = zip(found.ids.tolist(), found.accumulators.tolist(), found.rounds.tolist(), strict=True)
+        released = {read.texts[i]: (a, r) for i, a, r in by_id}
+        right = rounds_by_hand(read, plan, noise, "queries", known, names)
+        wrong += sum(released.get(key) != right.get(key) for key in released.keys() | right.keys())
+        wrong += seen != released.keys()
+        asked.append(noise.zeros.domains)
+        shown += len(right)
+    yield row(subject, f"exact rounds, as by hand: {name}", "proven", 0.0, float(wrong), 1.0, f"{shown} keys released")
+    other = sum(one != {"queries absent keys": right_domain} for one in asked)
+    yield row(subject, f"listed keys of nobody run, whoever is in the log: {name}", "proven", 0.0, float(other), 1.0)
+
+
+def _selected(subject: Subject, pools: Any, noise: NoiseSource) -> tuple[Selected, set[str]]:
+    """What the mechanism's own `perturb` selects on its way, and what it releases in the end."""
+    from hubbub.mechanisms.crowd import chain
+
+    seen: list[Selected] = []
+    usual = chain.Domain.select
+
+    def watched(domain: Any, *given: Any) -> Selected:
+        seen.append(usual(domain, *given))
+        return seen[-1]
+
+    chain.Domain.select = watched  # type: ignore[method-assign, assignment]
+    try:
+        tables = subject.perturb({"queries": pools}, noise)
+    finally:
+        chain.Domain.select = usual  # type: ignore[method-assign]
+    rows = named_rows(pools.log, subject.mechanism, "queries", pools, tables)
+    [found] = seen
+    return found, set(rows.column("query").to_pylist())
+
+
+def once(name: str, subject: Subject) -> Iterator[Row]:
+    """If noise alone lets every listed query pass, those of no pool show besides the others, each once."""
+    events = by_hand.others() + by_hand.hers()
+    shown = []
+    for everyone in (False, True):
+        with tiny_log(events) as log:
+            pools = subject.measure(log, SECRET)["queries"]
+            pooled = set(Read.of(pools).texts)
+            tables = subject.perturb({"queries": pools}, ChainRecorder(everyone=everyone))
+            rows = named_rows(log, subject.mechanism, "queries", pools, tables)
+            shown.append(Counter(rows.column("query").to_pylist()))
+    wrong = (shown[1] - shown[0] - Counter(_names(subject) - pooled)).total()
+    wrong += (shown[0] + Counter(_names(subject) - pooled) - shown[1]).total()
+    yield row(subject, f"a listed key of somebody has one draw: {name}", "proven", 0.0, float(wrong), 1.0)
+
+
+# ------------------------------------------------------------------ copies of neighbouring logs
+
+
+def sampled(copies: int = COPIES) -> Iterator[Row]:
+    """Copies of a small log, each with a list of its own: does a listed query show whether one user asked it?"""
+    settings = {"epsilon": 1, "delta": "0.05", "D": 2, "rounds": 2, "F_list": copies}
+    for use in ("public_list", "previous"):
+        known = pool(f"{q}{i:04d}" for i in range(copies) for q in ("listed", "other"))
+        subject = Subject.of(build("crowd", settings, tables=["queries"], **{use: known}))
+        few = max(1, int(_levels(subject)[1].users(-1)))
+        base = [(f"u{i}-{j}", 0, f"other{i:04d}", None) for i in range(copies) for j in range(few)]
+        for name, queries in (
+            ("a listed query of nobody else", ("listed",)),
+            ("two listed queries and one of her own", ("listed", "other", "own")),
+        )[use == "previous" :]:
+            hers = [(f"v{i}", t, f"{q}{i:04d}", None) for i in range(copies) for t, q in enumerate(queries)]
+            small, large = (_sample(subject, events, copies) for events in (base, base + hers))
+            with_list = "a public list" if use == "public_list" else "an earlier release"
+            yield compare(subject, Pair(f"{name}, {with_list}", (), ()), small, large)
+
+
+def _sample(subject: Subject, events: Sequence[Event], copies: int) -> Sample:
+    with tiny_log(events) as log:
+        measured = subject.measure(log, SECRET)
+        tables = subject.perturb(measured, SecureNoise())
+        rows = named_rows(log, subject.mechanism, "queries", measured["queries"], tables)
+    shown = set(rows.column("query").to_pylist())
+    values: dict[tuple[str, ...], Integers] = {
+        ("queries", q): np.array([0 if f"{q}{i:04d}" in shown else ABSENT for i in range(copies)], np.int64)
+        for q in ("listed", "other", "own")
+    }
+    return Sample(values, copies)
+
+
+# ------------------------------------------------------------------ whole releases
+
+PAGES_SHOWN = UrlList(
+    "audit", pa.table({"query": ["known", "known", "new"], "url": ["site", "nobody's", "site"]}), "0" * 64
+)
+
+
+def public() -> Iterator[Row]:
+    """Every byte of `public/` with and without her, where queries, pages or an earlier release are known beforehand."""
+    known = pool(["known", "new", "her own query", "nobody's"])
+    crowd: dict[str, object] = {"epsilon": 8, "delta": "1e-3", "F_list": "1e-6"}
+    made: dict[str, Callable[[Path, bool], Path]] = {
+        "crowd with a public list": _one(build("crowd", crowd, tables=["queries"], public_list=known)),
+        "crowd with an earlier release": lambda folder, with_her: _two(folder, crowd, with_her),
+        "korolova with a result list": _one(
+            build("korolova", {"epsilon": 2, "delta": "1e-5", "d": 3}, serp=PAGES_SHOWN)
+        ),
+        "safelog with a pool of her query": _one(build("safelog", {"epsilon": 4}, pool=known, serp=PAGES)),
+    }
+    for name, make in made.items():
+        one, other = taint.on_one_day(
+            lambda folder, make=make: [taint.public_bytes(make(folder / str(w), w)) for w in (False, True)]  # type: ignore[misc]
+        )
+        yield taint.same_bytes(f"byte difference of public/: {name}", one, other)
+
+
+def _one(mechanism: Mechanism) -> Callable[[Path, bool], Path]:
+    return lambda folder, with_her: taint.release(folder, mechanism, with_her=with_her)
+
+
+def _two(folder: Path, settings: dict[str, object], with_her: bool) -> Path:
+    """A release, and another one of the same people that builds on it."""
+    first = taint.release(folder, build("korolova", {"epsilon": 2, "delta": "1e-5", "d": 3}), with_her=with_her)
+    mechanism = build("crowd", settings, tables=["queries"], previous=lists.read_previous(first))
+    plan = Plan(mechanism, folder / "second", Owner(title="audit"), users_public=taint.USERS)
+    with Ledger(folder / "ledger.sqlite") as book, read_log(folder / "log.tsv", format="aol", threads=1) as log:
+        run_release(log, plan, book, noise=taint.Steady())
+    return folder / "second"
+
+
+def of_rounds() -> Iterator[Row]:
+    """What is exact about lists."""
+    for name, subject in subjects():
+        yield from rounds(name, subject)
+        yield from once(name, subject)
+
+
+def tests() -> Iterator[Row]:
+    """Every check of lists."""
+    yield from of_rounds()
+    yield from sampled()
+    yield from public()

@@ -1,0 +1,198 @@
+"""Noise drawn in parts (mechanisms/spread.py), by an engine that deals out rows as a cluster does.
+
+Every task has a copy of the function and gets its rows in small batches. What must hold: each row is drawn for once,
+with the noise of its own scale and nobody else's; what is read later is what was drawn.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from itertools import combinations
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.audit.checks.statistical import LEVEL
+from hubbub.audit.protocols import Event, Row, shared_row
+from hubbub.audit.tiny import SECRET, tiny_log
+from hubbub.engines.base import Batches
+from hubbub.engines.duckdb import DuckDB
+from hubbub.errors import OurBug
+from hubbub.log import SearchLog
+from hubbub.mechanisms import Mechanism, build, spread
+from hubbub.noise import Exits, SecureNoise, SeededNoise
+from hubbub.noise.source import Integers
+from hubbub.public.lists import QueryPool
+from hubbub.release.rows import named_rows
+from hubbub.steps.count import Spread
+
+LISTED = pa.table({"query": ["key 3", "key 7", "key 12", "key 20", "nobody's"]})
+EVENTS: tuple[Event, ...] = tuple((f"user{u}", i, f"key {i}", None) for i in range(1, 41) for u in range(i))
+"""Key i is held by i users: some pass at once, some in later rounds, some never."""
+KEYS, SCALE, HELD = 6000, 1000, 10**8
+
+
+class Tasks(DuckDB):
+    """DuckDB, except that a function runs as tasks of a few rows; remembers which tables were made so."""
+
+    spreads = True
+    rows, batch = 12, 5
+    mapped: tuple[str, ...] = ()
+
+    def map_batches(self, name: str, sql: str, function: Batches, schema: pa.Schema) -> None:
+        """Run each task with its own copy, as if it had come through a network."""
+
+        def tasks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            together = list(batches)
+            rows = pa.Table.from_batches(together).combine_chunks() if together else pa.table({})
+            for start in range(0, rows.num_rows, self.rows):
+                part = rows.slice(start, self.rows).to_batches(self.batch)
+                yield from copy.deepcopy(function)(iter(part))
+
+        self.mapped = *self.mapped, name
+        super().map_batches(name, sql, tasks, schema)
+
+
+class LargeTasks(Tasks):
+    """Enough rows a task to see a law."""
+
+    rows, batch = KEYS // 4, KEYS // 8
+
+
+class Level(SecureNoise):
+    """Noise that depends on its scale alone: drawn in parts or in one place, it is the same."""
+
+    def laplace(self, step: str, scale: Fraction, size: int) -> Integers:
+        """The scale."""
+        return np.full(size, int(scale), np.int64)
+
+    def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
+        """The standard deviation."""
+        return np.full(size, math.isqrt(int(variance)), np.int64)
+
+    def absent(self, step: str, count: int, *rounds: object) -> Exits:
+        """None."""
+        return Exits(*(np.zeros(0, np.int64) for _ in range(3)))
+
+
+@contextmanager
+def drawn_by(kind: Any) -> Iterator[None]:
+    """What the parts make their noise with."""
+    module: Any = spread
+    before, module.SecureNoise = module.SecureNoise, kind
+    try:
+        yield
+    finally:
+        module.SecureNoise = before
+
+
+def _mechanisms() -> list[Mechanism]:
+    """Every way to draw in parts: one step of either noise, rounds that stand alone, rounds that add up with a list."""
+    listed = QueryPool("listed", LISTED, "0" * 64, LISTED.num_rows, "audit", "list")
+    return [
+        build("korolova", {"d": 40, "b": 7, "K": 20}),
+        build("gaussian", {"epsilon": 8, "delta": "0.01", "d": 40}),
+        build("adaptive", {"epsilon": 16, "delta": "0.01", "d": 40, "rounds": 4}),
+        build("crowd", {"epsilon": 20, "delta": "0.01", "D": 40, "F_list": 1}, tables=["queries"], public_list=listed),
+    ]
+
+
+def whole() -> Iterator[Row]:
+    """Each key is drawn for once and with its own noise: exactly what arrays in one place give."""
+    for mechanism in _mechanisms():
+        with tiny_log(EVENTS, Tasks) as log, drawn_by(Level):
+            one, parts = (_released(log, mechanism, spread=spread) for spread in (False, True))
+        differing = sum(((one - parts) + (parts - one)).values())
+        check = f"exact release of noise in parts, as of noise in one place: {mechanism.name}"
+        yield shared_row(check, 0.0, float(differing), 1.0, f"{one.total()} keys show")
+
+
+def _released(log: SearchLog, mechanism: Mechanism, *, spread: bool) -> Counter[tuple[object, ...]]:
+    from hubbub.mechanisms.spread import perturb
+
+    log.spread = spread
+    counts = mechanism.measure(log, SECRET)
+    rows = named_rows(log, mechanism, "queries", counts["queries"], perturb(log, mechanism, counts, Level()))
+    return Counter(tuple(row.values()) for row in rows.to_pylist())
+
+
+def drawn() -> Iterator[Row]:
+    """One step over many keys with noise that nobody can repeat: its law, batch by batch, and no part like another."""
+    runs = [_draws() for _ in range(2)]
+    places = np.arange(KEYS)
+    first = places % LargeTasks.rows < LargeTasks.batch
+    for name, mask in (("first batches", first), ("later batches", ~first)):
+        values = np.concatenate([run[mask] for run in runs])
+        allowed = math.sqrt(math.log(2 / LEVEL) / (2 * values.size))  # Dvoretzky, Kiefer, Wolfowitz, Massart
+        check = f"sampled law of noise drawn in parts: {name}"
+        yield shared_row(check, allowed, _distance(values), allowed, f"{values.size} draws")
+    tasks = [run[start : start + LargeTasks.rows] for run in runs for start in range(0, KEYS, LargeTasks.rows)]
+    alike = max(float(np.mean(one == other)) for one, other in combinations(tasks, 2))
+    detail = f"by chance {1 / (4 * SCALE):.5f}; more than the bound with probability below 1e-6"
+    yield shared_row("sampled: no two parts, nor two runs, draw alike", 0.02, alike, 0.02, detail)
+
+
+def _draws() -> Integers:
+    """What is added to counts far above the threshold, by key."""
+    mechanism = build("korolova", {"d": 1, "b": SCALE, "K": 3})
+    with tiny_log(EVENTS[:1], LargeTasks) as log:
+        released = spread.perturb(log, mechanism, {"queries": _spread(log)}, SecureNoise())["queries"]
+    if released.values is None or released.ids.tolist() != list(range(KEYS)):
+        raise OurBug("keys that hold enough must all show")
+    return np.asarray(released.values, np.int64) - HELD
+
+
+def _spread(log: SearchLog) -> Spread:
+    log.engine.register("many", pa.table({"kid": np.arange(KEYS), "n": np.full(KEYS, HELD)}))
+    return Spread("many", log)
+
+
+def _distance(values: Integers) -> float:
+    """The largest distance of a sample's distribution function from the discrete Laplace's."""
+    at, counts = np.unique(values, return_counts=True)
+    q = math.exp(-1 / SCALE)
+    law = np.where(at < 0, q ** -at.astype(float), 1 + q - q ** (at + 1.0)) / (1 + q)
+    return float(np.abs(np.cumsum(counts) / values.size - law).max())
+
+
+def once() -> Iterator[Row]:
+    """Whatever is read again is what was read before: no plan with a draw in it is run a second time."""
+    for mechanism in _wide():
+        with tiny_log(EVENTS, Tasks) as log:
+            log.spread = True
+            spread.perturb(log, mechanism, mechanism.measure(log, SECRET), SecureNoise())
+            tables = cast(Tasks, log.engine).mapped
+            one, two = ([log.engine.fetch(f"SELECT * FROM {t} ORDER BY kid") for t in tables] for _ in range(2))
+        changed = sum(not before.equals(after) for before, after in zip(one, two, strict=True))
+        yield shared_row(f"what was drawn is kept: {mechanism.name}", 0.0, float(changed), 1.0, f"{len(tables)} tables")
+
+
+def _wide() -> tuple[Mechanism, ...]:
+    """One step, and two rounds, with noise that is never the same twice."""
+    budget = {"epsilon": 16, "delta": "0.01", "d": 40}
+    return build("korolova", {"d": 40, "b": SCALE, "K": 3}), build("adaptive", budget)
+
+
+def seeded() -> Iterator[Row]:
+    """Noise that repeats itself would be the same in every part: it is drawn in one place."""
+    for mechanism in _wide():
+        with tiny_log(EVENTS, Tasks) as log:
+            log.spread = True
+            try:
+                spread.perturb(log, mechanism, mechanism.measure(log, SECRET), SeededNoise(1))
+                refused = False
+            except OurBug:
+                refused = True
+        yield shared_row(f"seeded noise is not drawn in parts: {mechanism.name}", 0.0, float(not refused), 1.0)
+
+
+def tests() -> Iterator[Row]:
+    """All of it."""
+    for test in (whole, drawn, once, seeded):
+        yield from test()

@@ -1,0 +1,269 @@
+"""Audits of selections in rounds: the pools, the draws, the tests at their thresholds, and sampled runs.
+
+The pools come from the engine; from there the mechanism's own `perturb` runs on arrays, N copies of a tiny log
+in one call. Nothing is enumerated here: the accumulators have too many values. What the proof needs is
+looked at piece by piece instead, and the whole by sampling at a δ that can be seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from hubbub.audit.checks.counts import NoNoise
+from hubbub.audit.neighbours import crowd_of, one_user
+from hubbub.audit.protocols import Event, Pair, Row, Subject, row
+from hubbub.audit.tiny import SECRET, Measure, tiny_log
+from hubbub.mechanisms.rounds import Selection
+from hubbub.noise.source import Integers
+from hubbub.privacy.gaussian import GaussianStep, mu2_of
+from hubbub.steps.pools import ArrayPools, Pools
+
+
+@dataclass(frozen=True)
+class PooledLog:
+    """Pools of a tiny log as arrays, and the text of every key by its id."""
+
+    pools: ArrayPools
+    keys: list[str]
+
+
+def pooled(subject: Subject, events: Iterable[Event]) -> PooledLog:
+    """Measure a tiny log with the subject's own code; several tests look at the same log."""
+    return _pooled(subject.measure, tuple(events))
+
+
+@lru_cache(maxsize=64)
+def _pooled(measure: Measure, events: tuple[Event, ...]) -> PooledLog:
+    with tiny_log(events) as log:
+        pools = measure(log, SECRET)["queries"]
+        rows = log.engine.fetch(f"SELECT query FROM {pools.keys} ORDER BY kid")
+        return PooledLog(pools.arrays(), rows.column("query").to_pylist())
+
+
+def _selection(subject: Subject) -> Selection:
+    """The integers the mechanism states."""
+    selection: Selection = subject.mechanism.selection  # type: ignore[attr-defined]
+    return selection
+
+
+def pairs(subject: Subject) -> Iterator[Pair]:
+    """Neighbours that are bad for pools: novel keys up to the bound and beyond, one known key, repeats."""
+    limit = _selection(subject).limit
+    near = max(1, int(_selection(subject).users(-1)))
+    known = crowd_of(near, "known") + crowd_of(near, "other")
+    yield Pair("all her keys are her own", known, known + one_user((f"own{i}", None) for i in range(limit)))
+    yield Pair("one key of her own", known, known + one_user([("own", None)]))
+    yield Pair("one known key near the threshold", known, known + one_user([("known", None)]))
+    yield Pair("one known key and one of her own", known, known + one_user([("known", None), ("own", None)]))
+    yield Pair("more keys than the pool", known, known + one_user((f"own{i}", None) for i in range(3 * limit + 2)))
+    yield Pair("a key repeated a thousand times", known, known + one_user([("known", None)], 1000))
+
+
+class Recorder(NoNoise):
+    """A source of zeros that writes down what was asked of it."""
+
+    def __init__(self, constant: int = 0) -> None:
+        self.constant = constant
+        self.asked: list[tuple[str, Fraction, int]] = []
+
+    def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
+        """The constant."""
+        self.asked.append((step, Fraction(variance), size))
+        return np.full(size, self.constant, np.int64)
+
+
+@dataclass
+class Staged:
+    """Pools whose weights are written down beforehand: a key's sum in each round, whatever is live."""
+
+    sums: Integers
+    keys: str = ""
+    seen: list[Integers] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """Every key is in some pool."""
+        return int(self.sums.size)
+
+    def weights(self, live: Integers) -> Integers:
+        """The planned sums."""
+        self.seen.append(live)
+        return self.sums[live]
+
+    def recount(self, ids: Integers, lam: Integers, cap2: int) -> Integers:
+        """Nothing."""
+        return np.zeros(ids.size, np.int64)
+
+    def kept(self, ids: Integers, most: int) -> int:
+        """Nothing."""
+        return 0
+
+
+def user_share(subject: Subject, pair: Pair) -> Iterable[Row]:
+    """One user's length in each sum, as a share of what the noise is made for."""
+    small, large = pooled(subject, pair.smaller), pooled(subject, pair.larger)
+    limit, bits = _selection(subject).limit, large.pools.bits
+    hers = [k for k in large.keys if k not in small.keys]
+    shares = [len(hers) / limit, _length2(_weights(small), _weights(large)) / 4**bits]
+    ids = np.arange(len(large.keys))
+    lam = np.full(ids.size, 1000, np.int64)
+    for cap2 in (10**6, 10**6 * 5, 10**9):
+        both = [
+            _by_key(log, log.pools.recount(np.arange(len(log.keys)), lam[: len(log.keys)], cap2))
+            for log in (small, large)
+        ]
+        shares.append(_length2(*both) / cap2)
+    for most in (1, 7):
+        counted = [log.pools.kept(np.arange(len(log.keys)), most) for log in (small, large)]
+        shares.append(abs(counted[1] - counted[0]) / most)
+    detail = "new keys, round 1, recount at three scales, kept total: " + ", ".join(f"{s:.3f}" for s in shares)
+    yield row(subject, f"one user's share: {pair.name}", "proven", 1.0, max(shares), 1 / limit, detail)
+
+
+def _weights(log: PooledLog) -> dict[str, int]:
+    return _by_key(log, log.pools.weights(np.arange(log.pools.size)))
+
+
+def _recounted(log: PooledLog, cap2: int) -> dict[str, int]:
+    ids = np.arange(len(log.keys))
+    return _by_key(log, log.pools.recount(ids, np.full(ids.size, 1000), cap2))
+
+
+def _by_key(log: PooledLog, values: Integers) -> dict[str, int]:
+    return dict(zip(log.keys, values.tolist(), strict=True))
+
+
+def _length2(one: dict[str, int], two: dict[str, int]) -> float:
+    return float(sum((two.get(k, 0) - one.get(k, 0)) ** 2 for k in one.keys() | two.keys()))
+
+
+def draws(subject: Subject, pair: Pair) -> Iterable[Row]:
+    """Every draw the stated steps have, no other, and none weaker: μ² by the variances that were asked for."""
+    log = pooled(subject, pair.larger)
+    noise = Recorder()
+    subject.perturb({"queries": log.pools}, noise)
+    selection = _selection(subject)
+    stated = [s for s in subject.mechanism.steps() if isinstance(s, GaussianStep)]
+    rounds = [variance for step, variance, _ in noise.asked if "round" in step]
+    spent = sum(
+        (Fraction(m * m * 4**selection.bits) / (v - 4) for m, v in zip(selection.multiples, rounds, strict=False)),
+        Fraction(0),
+    )
+    shares = [_apart(len(noise.asked), sum(len(s.mu2) for s in stated)), float(spent / stated[0].total)]
+    kept = next((v for step, v, _ in noise.asked if "kept" in step), None)
+    if kept is not None:
+        shares.append(float(mu2_of(subject.mechanism.stage.recount.most**2, int(kept)) / stated[2].total))  # type: ignore[attr-defined]
+    shares.append(_apart(noise.asked[0][2], len(log.keys)))
+    detail = "draws, selection μ², kept μ², keys in round 1, as shares of what is stated: " + ", ".join(
+        f"{s:.6f}" for s in shares
+    )
+    yield row(subject, f"draws: {pair.name}", "proven", 1.0, max(shares), 1e-9, detail)
+
+
+def _apart(one: float, other: float) -> float:
+    """How many times the smaller the larger is: a draw that is left out is as wrong as one too many."""
+    return max(one, other) / max(min(one, other), 1e-9) if one != other else 1.0
+
+
+def thresholds(subject: Subject) -> Iterable[Row]:
+    """A key exactly at a round's threshold is released in that round, one unit below is not."""
+    selection = _selection(subject)
+    wrong, looked = 0, 0
+    for r, threshold in enumerate(selection.thresholds):
+        for off in (-1, 0):
+            noise = _Script(selection, r, threshold + off)
+            released = subject.perturb({"queries": Staged(np.zeros(1, np.int64))}, noise)["queries"]
+            wrong += (released.ids.size == 1) != (off == 0)
+            looked += 1
+    yield row(subject, "released at the threshold, not below", "proven", 0.0, float(wrong), 1.0, f"{looked} tests")
+
+
+class _Script(Recorder):
+    """Noise that keeps one key in the running and lands it on a value in one round; afterwards far below."""
+
+    def __init__(self, selection: Selection, r: int, value: int) -> None:
+        super().__init__()
+        self.selection, self.r, self.value, self.sum, self.at = selection, r, value, 0, 0
+
+    def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
+        drops, thresholds = self.selection.drops, self.selection.thresholds
+        if "round" not in step:
+            return np.zeros(size, np.int64)
+        goal = self.value if self.at == self.r else -(1 << 50)
+        if self.at < self.r:
+            goal = max(drops[self.at], 0)
+            goal = min(goal, thresholds[self.at] - 1)
+        x, self.sum, self.at = goal - self.sum, goal if self.selection.recycled else 0, self.at + 1
+        return np.full(size, x, np.int64)
+
+
+def presence(subject: Subject) -> Iterable[Row]:
+    """A key in some pool is tested whatever its weight: noise is drawn for it even where the weight is 0."""
+    noise = Recorder()
+    subject.perturb({"queries": Staged(np.zeros(5, np.int64))}, noise)
+    missing = 5 - noise.asked[0][2]
+    yield row(subject, "present keys are tested whatever their weight", "proven", 0.0, float(abs(missing)), 1.0)
+
+
+def fixed_pools(subject: Subject) -> Iterable[Row]:
+    """A user's keys over all rounds are the pool of the first: counted while every key is kept in the running."""
+    limit = _selection(subject).limit
+    touched: set[int] = set()
+    with tiny_log(one_user((f"own{i}", None) for i in range(4 * limit + 3))) as log:
+        pools = subject.measure(log, SECRET)["queries"]
+        watched = _Watched(pools, touched)
+        subject.perturb({"queries": watched}, _Alive(_selection(subject)))
+    yield row(subject, "one user's keys over all rounds", "proven", float(limit), float(len(touched)), 1.0)
+
+
+class _Watched:
+    """Pools that note which keys ever carry weight."""
+
+    def __init__(self, pools: Pools, touched: set[int]) -> None:
+        self.pools, self.touched, self.keys, self.size = pools, touched, pools.keys, pools.size
+
+    def weights(self, live: Integers) -> Integers:
+        weights = self.pools.weights(live)
+        self.touched.update(live[weights > 0].tolist())
+        return weights
+
+    def recount(self, ids: Integers, lam: Integers, cap2: int) -> Integers:
+        return self.pools.recount(ids, lam, cap2)
+
+    def kept(self, ids: Integers, most: int) -> int:
+        return self.pools.kept(ids, most)
+
+
+class _Alive(Recorder):
+    """Noise that keeps every key live to the end."""
+
+    def __init__(self, selection: Selection) -> None:
+        super().__init__()
+        self.recycled = selection.recycled
+        self.drops = [max(drop, 0) for drop in selection.drops] + [0]
+        self.at, self.before = 0, 0
+
+    def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
+        if "round" not in step:
+            return np.zeros(size, np.int64)
+        goal = self.drops[self.at]
+        x, self.before, self.at = goal - self.before, goal if self.recycled else 0, self.at + 1
+        return np.full(size, x, np.int64)
+
+
+def transcript(subject: Subject, pair: Pair) -> Iterable[Row]:
+    """What is drawn after the selection may depend on released keys only, not on the keys a user adds in vain."""
+    scales = []
+    for events in (pair.smaller, pair.larger):
+        noise = Recorder()
+        log = pooled(subject, events)
+        released = subject.perturb({"queries": log.pools}, noise)["queries"]
+        names = sorted(log.keys[i] for i in released.ids.tolist())
+        scales.append((names, [(s, v) for s, v, _ in noise.asked if "round" not in s]))
+    differs = scales[0][0] == scales[1][0] and scales[0][1] != scales[1][1] and "own" in pair.name
+    yield row(subject, f"later draws follow from released keys: {pair.name}", "proven", 0.0, float(differs), 1.0)

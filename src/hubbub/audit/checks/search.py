@@ -1,0 +1,88 @@
+"""A search for bad neighbours: small random changes of hand-made logs, kept while the exact δ(ε) grows.
+
+Hand-made worst cases are as bad as their maker's imagination. Here users come and go, keys change hands and times
+move, by a fixed seed; each pair is measured and enumerated through the installed code.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from hubbub.audit.checks.exact import distribution, hockey_stick
+from hubbub.audit.neighbours import threshold_pairs
+from hubbub.audit.protocols import Pair, Row, Subject, row
+from hubbub.audit.tiny import measured
+from hubbub.errors import InputError
+
+QUICK, FULL = 8, 200
+MOST_DRAWS = 2
+REACH = 14
+NEW = ("q0", "q1", "known", "first", "second")
+
+
+def bad_neighbours(tries: int, seed: int = 1) -> Callable[[Subject], Iterable[Row]]:
+    """A tester that tries so many pairs: the hand-made ones, then changes of the worst so far or of any of them."""
+
+    def test(subject: Subject) -> Iterable[Row]:
+        starts = [p for p in threshold_pairs(subject.mechanism) if p.enumerable]
+        if not starts:
+            return
+        dice, loss = random.Random(seed), subject.mechanism.loss()  # noqa: S311  (which logs are tried, not noise)
+        worst, at, lumped = -1.0, starts[0], 0.0
+        for n in range(tries):
+            pair = starts[n] if n < len(starts) else _changed(at if dice.random() < 0.5 else dice.choice(starts), dice)
+            found = _delta(subject, pair, loss.epsilon)
+            if found is not None and found[0] > worst * (1 + 1e-9):
+                worst, lumped, at = *found, pair
+        seen, check = max(0.0, worst - lumped), f"exact δ(ε) of the worst neighbours found in {tries} tries"
+        detail = f"δ({loss.epsilon:.4g}) = {worst:.6g} for {len(at.smaller)} rows and {len(at.larger)}"
+        yield row(subject, check, "proven", loss.delta, seen, lumped, detail)
+
+    return test
+
+
+def _delta(subject: Subject, pair: Pair, epsilon: float) -> tuple[float, float] | None:
+    """The exact δ(ε) in the worse direction and the lumped mass; None if it is refused or has too many keys."""
+    try:
+        logs = [measured(subject, events) for events in (pair.smaller, pair.larger)]
+    except InputError:  # no times left, so no sessions
+        return None
+    draws = 2 if subject.mechanism.variant == "published" else 1  # counts drawn anew once a key has passed
+    if max(draws * sum(c.n.size for c in log.counts.values()) for log in logs) > MOST_DRAWS:
+        return None
+    (small, one), (large, two) = (distribution(subject, log, REACH) for log in logs)
+    return max(hockey_stick(small, large, epsilon), hockey_stick(large, small, epsilon)), one + two
+
+
+def _changed(pair: Pair, dice: random.Random) -> Pair:
+    """One user more or less, a key that changes, or a time that moves; hers stay hers."""
+    hers = [e for e in pair.larger if e[0] == "victim"]
+    others = list(pair.smaller)
+    what = dice.choice(("join", "leave", "key", "time", "more", "again"))
+    if what == "join" or not others:
+        others.append((f"more{dice.randrange(10**6)}", dice.randrange(2000), _key(pair, dice), _url(pair)))
+    elif what == "leave":
+        gone = dice.choice(others)[0]
+        others = [e for e in others if e[0] != gone]
+    elif what == "more":
+        user = dice.choice(others)[0]
+        others.append((user, dice.randrange(2000), _key(pair, dice), _url(pair)))
+    else:
+        n = dice.randrange(len(hers))
+        user, time, query, url = hers[n]
+        if what == "again":
+            hers.append((user, dice.randrange(2000), query, url))
+        else:
+            moved = dice.randrange(2000) if what == "time" else time
+            hers[n] = (user, moved, _key(pair, dice) if what == "key" else query, url)
+    return replace(pair, name="found", smaller=tuple(others), larger=(*others, *hers))
+
+
+def _key(pair: Pair, dice: random.Random) -> str:
+    return dice.choice([*{e[2] for e in pair.larger}, *NEW])
+
+
+def _url(pair: Pair) -> str | None:
+    return next((e[3] for e in pair.larger if e[3] is not None), None)

@@ -1,0 +1,244 @@
+"""Broken versions of the mechanisms, each wrong in one way that real libraries have been wrong in.
+
+An audit that catches none of them has shown nothing. A mutant keeps the promise of the mechanism
+it is made of and breaks it in one of the three functions a `Subject` is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hubbub.audit.protocols import Subject
+from hubbub.log import SearchLog
+from hubbub.mechanisms.base import Mechanism, Released, Tables
+from hubbub.noise import Exits, NoiseSource
+from hubbub.noise.source import Integers
+from hubbub.steps.count import Counts
+
+SHARED_BLOCK = 2
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One way to be wrong."""
+
+    name: str
+    make: Callable[[Mechanism], Subject]
+    needs: str = ""
+    """The table it breaks, where only some subjects have it."""
+    variant: str = ""
+    """The variant it breaks, if only one."""
+
+    def concerns(self, mechanism: Mechanism) -> bool:
+        """Whether it changes anything of this subject."""
+        return self.needs in ("", *mechanism.tables) and self.variant in ("", mechanism.variant)
+
+
+class _Noise:
+    """A noise source that passes everything on; a mutant changes one method."""
+
+    def __init__(self, source: NoiseSource) -> None:
+        self.source = source
+        self.private = source.private
+
+    def laplace(self, step: str, scale: Fraction, size: int) -> Integers:
+        return self.source.laplace(step, scale, size)
+
+    def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
+        return self.source.gaussian(step, variance, size)
+
+    def binomial_tail(self, step: str, scale: Fraction, at_least: int, trials: int) -> int:
+        return self.source.binomial_tail(step, scale, at_least, trials)
+
+    def choose(self, step: str, population: int, size: int) -> Integers:
+        return self.source.choose(step, population, size)
+
+    def absent(
+        self,
+        step: str,
+        count: int,
+        multiples: Sequence[int],
+        variance: int,
+        thresholds: Sequence[int],
+        drops: Sequence[int],
+    ) -> Exits:
+        return self.source.absent(step, count, multiples, variance, thresholds, drops)
+
+    def below(self, step: str, limits: Integers) -> Integers:
+        return self.source.below(step, limits)
+
+    def coins(self, step: str, chances: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+        return self.source.coins(step, chances)
+
+    def secret(self, step: str) -> bytes:
+        return self.source.secret(step)
+
+
+def _with_noise(wrap: Callable[[NoiseSource], NoiseSource]) -> Callable[[Mechanism], Subject]:
+    def make(mechanism: Mechanism) -> Subject:
+        def perturb(counts: Mapping[str, Counts], noise: NoiseSource) -> Tables:
+            return mechanism.perturb(counts, wrap(noise))
+
+        return replace(Subject.of(mechanism), perturb=perturb)
+
+    return make
+
+
+class _Halved(_Noise):
+    def laplace(self, step: str, scale: Fraction, size: int) -> Integers:
+        return self.source.laplace(step, scale / 2, size)
+
+    def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
+        return self.source.gaussian(step, Fraction(variance) // 4 + 5, size)
+
+
+class _Shared(_Noise):
+    def laplace(self, step: str, scale: Fraction, size: int) -> Integers:
+        return np.repeat(self.source.laplace(step, scale, min(size, 1)), size)
+
+    def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
+        """Copies of a log stand side by side in an audit: each block of keys shares one draw."""
+        block = min(size, SHARED_BLOCK)
+        drawn = self.source.gaussian(step, variance, -(-size // block) if block else 0)
+        return np.repeat(drawn, block)[:size]
+
+
+class _Float(_Noise):
+    def laplace(self, step: str, scale: Fraction, size: int) -> Integers:
+        drawn = np.random.default_rng().laplace(0, float(scale), size)
+        return drawn  # type: ignore[return-value]
+
+
+def _moved_threshold(by: int) -> Callable[[Mechanism], Subject]:
+    """The rule is off by one: −1 releases too much, +1 is `>` where `>=` is promised."""
+
+    def make(mechanism: Mechanism) -> Subject:
+        passes = mechanism.passes  # type: ignore[attr-defined]
+
+        class Moved(type(mechanism)):  # type: ignore[misc]
+            @staticmethod
+            def passes(noisy: Integers, threshold: int) -> Integers:
+                moved: Integers = passes(noisy, threshold + by)
+                return moved
+
+        broken = object.__new__(Moved)
+        broken.__dict__.update(mechanism.__dict__)
+        return replace(Subject.of(mechanism), perturb=broken.perturb)
+
+    return make
+
+
+def _without_bound(mechanism: Mechanism) -> Subject:
+    settings = dict(mechanism.settings) | {k: 1000 for k in ("d", "d_c") if k in mechanism.settings}
+    return replace(Subject.of(mechanism), measure=_like(mechanism, settings).measure)
+
+
+def _repeats(mechanism: Mechanism) -> Subject:
+    """Events are counted where distinct users are promised."""
+    loose = _like(mechanism, dict(mechanism.settings) | {k: 1000 for k in ("d", "d_c") if k in mechanism.settings})
+    loose.variant = "published" if mechanism.variant == "strict" else mechanism.variant
+    return replace(Subject.of(mechanism), measure=loose.measure)
+
+
+def _first_seen(mechanism: Mechanism) -> Subject:
+    """Keys are numbered as the log shows them, and rows come out in that order."""
+
+    def measure(log: SearchLog, secret: bytes) -> dict[str, Counts]:
+        counts = mechanism.measure(log, secret)
+        seen = {}
+        for table, counted in counts.items():
+            columns = mechanism.offers[table].list()
+            shown = f"seen_{table}"
+            log.engine.save(
+                shown,
+                f"SELECT row_number() OVER (ORDER BY first) - 1 AS kid, {columns}, n FROM {counted.keys} "
+                f'JOIN (SELECT {columns}, min("time") AS first FROM log GROUP BY {columns}) AS s USING ({columns})',
+            )
+            rows = log.engine.fetch(f"SELECT n FROM {shown} ORDER BY kid")
+            seen[table] = Counts(rows.column("n").to_numpy().astype(np.int64), shown, counted.parent)
+        return seen
+
+    def arrange(rows: pa.Table) -> pa.Table:
+        return rows
+
+    return replace(Subject.of(mechanism), measure=measure, arrange=arrange)
+
+
+def _true_order(mechanism: Mechanism) -> Subject:
+    """Values are noisy, but the exact counts are published beside another name."""
+
+    def perturb(counts: Mapping[str, Counts], noise: NoiseSource) -> Tables:
+        tables = mechanism.perturb(counts, noise)
+        return {t: Released(r.ids, counts[t].n[r.ids], r.noise_sd) for t, r in tables.items()}
+
+    return replace(Subject.of(mechanism), perturb=perturb)
+
+
+def _like(mechanism: Mechanism, settings: Mapping[str, object]) -> Mechanism:
+    """The same mechanism with other raw parameters."""
+    return type(mechanism)(
+        variant=mechanism.variant,
+        neighbours=mechanism.neighbours,
+        tables=mechanism.tables,
+        serp=mechanism.serp,
+        pool=mechanism.pool,
+        public_list=mechanism.public_list,
+        previous=mechanism.previous,
+        **settings,
+    )
+
+
+def _kinder_coins(mechanism: Mechanism) -> Subject:
+    """Every key is thrown the coin of one user more."""
+
+    def perturb(counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
+        kinder = {t: replace(c, n=c.n + 1) for t, c in counts.items()}
+        return mechanism.perturb(kinder, noise)
+
+    return replace(Subject.of(mechanism), perturb=perturb)
+
+
+COUNTS: tuple[Mutant, ...] = (
+    Mutant("noise halved", _with_noise(_Halved)),
+    Mutant("threshold one lower", _moved_threshold(-1)),
+    Mutant("> for >=", _moved_threshold(+1)),
+    Mutant("bound not enforced", _without_bound),
+    Mutant("repeats counted", _repeats),
+    Mutant("noise shared between keys", _with_noise(_Shared)),
+    Mutant("first-seen row order", _first_seen),
+    Mutant("float noise", _with_noise(_Float)),
+    Mutant("exact value published", _true_order),
+)
+COINS = (
+    Mutant("coins for one user more", _kinder_coins),
+    Mutant("bound not enforced", _without_bound),
+)
+from hubbub.audit.mutants.anonymity import ANONYMITY  # noqa: E402
+from hubbub.audit.mutants.chain import CHAIN  # noqa: E402
+from hubbub.audit.mutants.log import LOG  # noqa: E402
+from hubbub.audit.mutants.optimal import OPTIMAL  # noqa: E402
+from hubbub.audit.mutants.pools import GAUSSIAN, POOLS, SELECTION  # noqa: E402
+from hubbub.audit.mutants.safelog import SAFELOG  # noqa: E402
+from hubbub.audit.mutants.sessions import SESSIONS  # noqa: E402
+from hubbub.audit.mutants.zealous import ZEALOUS  # noqa: E402  (made of the mutants above)
+
+MUTANTS = {
+    "adaptive": SELECTION,
+    "crowd": (*POOLS, *CHAIN, *LOG),
+    "gaussian": GAUSSIAN,
+    "geometric": COINS,
+    "korolova": COUNTS,
+    "optimal": OPTIMAL,
+    "safelog": SAFELOG,
+    "sessions": SESSIONS,
+    "sips": SELECTION,
+    "zealous": ZEALOUS,
+    **ANONYMITY,
+}

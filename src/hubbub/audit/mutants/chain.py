@@ -1,0 +1,121 @@
+"""Broken chains: each wrong in one stage after the first. On a mechanism of one stage they change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from hubbub.audit.checks.chain import is_chain
+from hubbub.audit.mutants import Mutant, _Noise
+from hubbub.audit.protocols import Subject
+from hubbub.log import SearchLog
+from hubbub.mechanisms.base import Mechanism
+from hubbub.noise import Exits, NoiseSource
+from hubbub.noise.source import Integers
+from hubbub.steps.keys import CLICKS
+
+Rounds = tuple[int, Sequence[int], int, Sequence[int], Sequence[int]]
+Change = Callable[[int, Sequence[int], int, Sequence[int], Sequence[int]], Rounds]
+
+
+class _NoAbsent(_Noise):
+    """Keys of nobody never pass."""
+
+    def absent(self, *_: Any) -> Exits:
+        none = np.zeros(0, np.int64)
+        return Exits(none, none, none)
+
+
+class _Changed(_Noise):
+    """Keys of nobody are asked for in another way."""
+
+    def __init__(self, source: NoiseSource, change: Change) -> None:
+        super().__init__(source)
+        self.change = change
+
+    def absent(
+        self,
+        step: str,
+        count: int,
+        multiples: Sequence[int],
+        variance: int,
+        thresholds: Sequence[int],
+        drops: Sequence[int],
+    ) -> Exits:
+        return self.source.absent(step, *self.change(count, multiples, variance, thresholds, drops))
+
+
+def _asking(change: Change) -> Callable[[Mechanism], Subject]:
+    """A chain whose count, multiples, variance, thresholds or drops of keys of nobody are others."""
+    return _noise(lambda source: _Changed(source, change))
+
+
+class _FirstOnes(_Noise):
+    """As many pass as should, and it is always the first of the domain."""
+
+    def absent(self, *asked: Any) -> Exits:
+        found = self.source.absent(*asked)
+        return found._replace(ranks=np.arange(found.ranks.size))
+
+
+class _SureTotal(_Noise):
+    """The kept total of a later table is exact."""
+
+    def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
+        if step == "clicks kept total":
+            return np.zeros(size, np.int64)
+        return self.source.gaussian(step, variance, size)
+
+
+class _FreeRound(_Noise):
+    """A later selection looks once more than it pays for."""
+
+    def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
+        if step == "transitions round 1":
+            self.source.gaussian(step, variance, size)
+        return self.source.gaussian(step, variance, size)
+
+
+def _noise(wrap: Callable[[NoiseSource], NoiseSource]) -> Callable[[Mechanism], Subject]:
+    def make(mechanism: Mechanism) -> Subject:
+        subject = Subject.of(mechanism)
+        if not is_chain(mechanism):
+            return subject
+        return replace(subject, perturb=lambda counts, noise: mechanism.perturb(counts, wrap(noise)))
+
+    return make
+
+
+def _all_clicks(mechanism: Mechanism) -> Subject:
+    def measure(log: SearchLog, secret: bytes) -> dict[str, Any]:
+        measured = mechanism.measure(log, secret)
+        measured["chain"].click_keys = CLICKS
+        return measured
+
+    return replace(Subject.of(mechanism), measure=measure) if is_chain(mechanism) else Subject.of(mechanism)
+
+
+TABLE = "transitions"
+"""What only a chain has."""
+CHAIN = (
+    Mutant("a closed domain skips keys of nobody", _noise(_NoAbsent), TABLE),
+    Mutant("a key of nobody has no noise", _asking(lambda n, m, v, t, d: (max(0, n - 1), m, v, t, d)), TABLE),
+    Mutant(
+        "keys of nobody tested at another level", _asking(lambda n, m, v, t, d: (n, m, v, [x + 1 for x in t], d)), TABLE
+    ),
+    Mutant(
+        "keys of nobody noised in the last round only",
+        _asking(lambda n, m, v, t, d: (n, [sum(m)], v, t[-1:], [])),
+        TABLE,
+    ),
+    Mutant("keys of nobody leave after round 1", _asking(lambda n, m, v, t, d: (n, m, v, t, [t[0], *d[1:]])), TABLE),
+    Mutant("noise for keys outside the domain", _asking(lambda n, m, v, t, d: (n + 2, m, v, t, d)), TABLE),
+    Mutant("the first keys of nobody pass", _noise(_FirstOnes), TABLE),
+    Mutant("clicks of unreleased queries in later pools", _all_clicks, TABLE),
+    Mutant("the kept total of clicks is exact", _noise(_SureTotal), TABLE),
+    Mutant("a round of transitions without budget", _noise(_FreeRound), TABLE),
+)

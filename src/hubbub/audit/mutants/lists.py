@@ -1,0 +1,300 @@
+"""Faults in what is known beforehand and in what the engine adds up: lists, pages, round weights, ties, replace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from copy import copy
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.audit.checks import by_hand, clicked, exchanged, listed, ties
+from hubbub.audit.protocols import Row
+from hubbub.mechanisms.base import Released
+from hubbub.mechanisms.rounds import select
+from hubbub.noise.source import Integers
+from hubbub.privacy.guarantee import Neighbours
+from hubbub.steps.count import Counts
+
+Change = Callable[[Any], Any]
+
+# ------------------------------------------------------------------ public lists and earlier releases
+
+
+def _held_only(selected: Any) -> Any:
+    """Listed queries that nobody holds are left out."""
+
+    def broken(domain: Any, pools: Any, stage: Any, noise: Any, false: Fraction) -> Any:
+        if not domain.table:
+            return selected(domain, pools, stage, noise, false)
+        return select(pools, stage.rounds, noise, stage.name, replace(domain.known(pools, stage, false), size=0))
+
+    return broken
+
+
+def _levels_of_the_log(known: Any) -> Any:
+    """Levels of a list follow from how many of its queries somebody holds."""
+
+    def broken(domain: Any, pools: Any, stage: Any, false: Fraction) -> Any:
+        from hubbub.mechanisms.crowd.calibrate import closed
+
+        found = known(domain, pools, stage, false)
+        if not domain.table:
+            return found
+        return replace(found, plan=closed(stage.rounds, int(pools.listed(domain.table).sum()), false))
+
+    return broken
+
+
+def _beside_the_pool(made: Any) -> Any:
+    """Listed queries come on top of a full pool."""
+
+    def broken(pools: Any, log: Any, keys: Any, limit: int, bits: int, secret: bytes, first: Any = None) -> None:
+        made(pools, log, keys, limit + 2 if first else limit, bits, secret, first)
+
+    return broken
+
+
+def _known_without_noise(one_round: Any) -> Any:
+    """Listed queries are counted, not drawn for."""
+
+    def broken(plan: Any, r: int, weights: Any, before: Any, listed: Any, noise: Any, step: str) -> Any:
+        if listed is None:
+            return one_round(plan, r, weights, before, listed, noise, step)
+        return one_round(plan, r, weights, before, listed, _Quiet(noise, ~listed[1]), step)
+
+    return broken
+
+
+class _Quiet:
+    """Noise for some keys only."""
+
+    def __init__(self, noise: Any, where: Any) -> None:
+        self.noise, self.where = noise, where
+
+    def gaussian(self, step: str, variance: Any, size: int) -> Integers:
+        drawn: Integers = self.noise.gaussian(step, variance, size) * self.where
+        return drawn
+
+
+def _all_listed(one_round: Any) -> Any:
+    """Every query has the levels of the list."""
+    return lambda plan, r, weights, before, listed, noise, step: one_round(
+        plan, r, weights, before, listed and (listed[0], np.ones(weights.size, bool)), noise, step
+    )
+
+
+def _twice(known: Any) -> Any:
+    """A query of both lists stands there twice."""
+    return lambda crowd: pa.concat_tables([k.rows.select(["query"]) for k in crowd.listed]).sort_by("query")
+
+
+# ------------------------------------------------------------------ clicks on a result list
+
+
+def _clicked_pages(measure: Any) -> Any:
+    """Pages that nobody clicked are left out."""
+
+    def broken(korolova: Any, log: Any, secret: bytes) -> Any:
+        counts = measure(korolova, log, secret)
+        if korolova.serp is None:
+            return counts
+        pages = counts["clicks"]
+        held = np.flatnonzero(pages.n)
+        log.engine.save("clicked_pages", f"SELECT * FROM {pages.keys} WHERE n > 0")
+        order = log.engine.fetch("SELECT kid FROM clicked_pages ORDER BY kid").column("kid").to_numpy()
+        log.engine.register("places", pa.table({"old": order, "place": np.arange(order.size)}))
+        log.engine.save(
+            "renumbered",
+            "SELECT p.place AS kid, c.query AS query, c.url AS url FROM clicked_pages AS c "
+            "JOIN places AS p ON p.old = c.kid",
+        )
+        return counts | {"clicks": Counts(pages.n[held], "renumbered", pages.parent[held])}
+
+    return broken
+
+
+def _more_clicks(bounded: Any) -> Any:
+    """Clicks on a list are bounded query by query."""
+
+    def broken(korolova: Any, table: str, limit: str, secret: bytes) -> Any:
+        if table != "clicks" or korolova.serp is None:
+            return bounded(korolova, table, limit, secret)
+        loose = copy(korolova)
+        loose.settings = dict(korolova.settings) | {"d_c": 3 * int(korolova.settings["d_c"])}
+        return bounded(loose, table, limit, secret)
+
+    return broken
+
+
+def _half_at_pages(every: Any) -> Any:
+    """Half of the noise where keys are known."""
+    return lambda test, noise, ids, n: every(replace(test, scale=test.scale / 2), noise, ids, n)
+
+
+def _pages_of_all(perturb: Any) -> Any:
+    """Pages of every query that was asked show, released or not."""
+
+    def broken(korolova: Any, counts: Any, noise: Any) -> Any:
+        tables = perturb(korolova, counts, noise)
+        if korolova.serp is not None:
+            every = np.arange(counts["clicks"].n.size)
+            values = counts["clicks"].n + noise.laplace("clicks", Fraction(korolova.settings["b_c"]), every.size)
+            tables["clicks"] = Released(every, values, 1.0)
+        return tables
+
+    return broken
+
+
+# ------------------------------------------------------------------ round weights
+
+
+def _in_sql(old: str, new: str) -> Change:
+    """The sums of later rounds say something else."""
+
+    def planted(summed: Any) -> Any:
+        def broken(pools: Any, live: Any) -> str:
+            sql: str = summed(pools, live)
+            return sql.replace(old, new) if live is not None else sql
+
+        return broken
+
+    return planted
+
+
+def _first_round(made: Any) -> Any:
+    """The first round gives each key of a full pool the weight of one key more."""
+
+    def broken(pools: Any, log: Any, keys: Any, limit: int, bits: int, secret: bytes, first: Any = None) -> None:
+        made(pools, log, keys, limit, bits, secret, first)
+        vars(pools)["_first"] = pools._first + 1
+
+    return broken
+
+
+# ------------------------------------------------------------------ ties
+
+
+def _by_id(shuffled: Any) -> Any:
+    """Pairs stay in the order of their ids."""
+    return lambda size, step, noise: np.arange(size) if step == "order of pairs" else shuffled(size, step, noise)
+
+
+def _nearly_by_id(shuffled: Any) -> Any:
+    """Pairs are shuffled among their neighbours."""
+
+    def broken(size: int, step: str, noise: Any) -> Integers:
+        if step != "order of pairs":
+            drawn: Integers = shuffled(size, step, noise)
+            return drawn
+        return np.argsort(np.arange(size) + noise.below(step, np.full(size, 12)), kind="stable")
+
+    return broken
+
+
+def _joins_by_id(by_value: Any) -> Any:
+    """Equal sequences are joined in the order of their ids."""
+    return lambda released, texts: np.argsort(
+        -(np.zeros(len(texts)) if released.values is None else released.values), kind="stable"
+    )
+
+
+def _all_of_equals(smallest: Any) -> Any:
+    """Of equal hashes all are kept."""
+
+    def broken(engine: Any, name: str, sql: str, columns: Any, by: str, limit: int) -> None:
+        smallest(engine, name, sql, columns, by, limit)
+        kept = ", ".join(["uid", *columns])
+        ranked = f"SELECT *, rank() OVER (PARTITION BY uid ORDER BY {by}) AS place FROM ({sql}) AS rows"
+        engine.save(name, f"SELECT {kept} FROM ({ranked}) AS ranked WHERE place <= {limit}")
+
+    return broken
+
+
+def _as_it_comes(first_keys: Any) -> Any:
+    """Keys of one moment are kept as the log shows them."""
+    return lambda keys, limit, log="log": first_keys(keys, limit, log).replace(
+        f"first NULLS LAST, {keys.list()})", "first NULLS LAST)"
+    )
+
+
+# ------------------------------------------------------------------ replace
+
+
+def _as_added(proven: Any) -> Any:
+    """Replace states the ε of adding a user."""
+
+    def broken(mechanism: Any) -> Any:
+        stated, loss = proven(mechanism), mechanism.loss()
+        return replace(stated, epsilon=loss.epsilon) if stated.neighbours is Neighbours.REPLACE else stated
+
+    return broken
+
+
+def _calibrated_as_added(calibrate: Any) -> Any:
+    """Noise for replace is that for adding a user."""
+
+    def broken(mechanism: Any, *given: Any) -> Any:
+        other = copy(mechanism)
+        other.neighbours = Neighbours.ADD_REMOVE
+        return calibrate(other, *given)
+
+    return broken
+
+
+DOMAIN, POOLS = "hubbub.mechanisms.crowd.chain:Domain", "hubbub.steps.pools:EnginePools"
+ONE_ROUND = "hubbub.mechanisms.rounds:one_round"
+OWN = "SELECT uid, count(*) AS n FROM"
+LIST_MUTANTS: tuple[tuple[str, Callable[[], Iterable[Row]], dict[str, Change]], ...] = (
+    ("listed queries of nobody are left out", listed.of_rounds, {f"{DOMAIN}.select": _held_only}),
+    ("listed queries of nobody are left out, by what shows", listed.sampled, {f"{DOMAIN}.select": _held_only}),
+    ("levels of a list from what the log holds of it", listed.of_rounds, {f"{DOMAIN}.known": _levels_of_the_log}),
+    ("listed queries on top of a full pool", by_hand.shares, {f"{POOLS}.__init__": _beside_the_pool}),
+    ("listed queries without noise", listed.of_rounds, {ONE_ROUND: _known_without_noise}),
+    ("the levels of the list for every query", listed.of_rounds, {ONE_ROUND: _all_listed}),
+    ("a query of two lists stands twice", listed.of_rounds, {"hubbub.mechanisms.crowd:Crowd._known": _twice}),
+    (
+        "pages that nobody clicked are left out",
+        clicked.tests,
+        {"hubbub.mechanisms.korolova:Korolova.measure": _clicked_pages},
+    ),
+    ("clicks bounded query by query", clicked.tests, {"hubbub.mechanisms.korolova:Korolova._bounded": _more_clicks}),
+    ("half of the noise at listed pages", clicked.tests, {"hubbub.mechanisms.noisy:Noisy.every": _half_at_pages}),
+    (
+        "pages of queries that do not show",
+        clicked.tests,
+        {"hubbub.mechanisms.korolova:Korolova.perturb": _pages_of_all},
+    ),
+    (
+        "round weights of one key too few",
+        by_hand.shares,
+        {f"{POOLS}.summed": _in_sql(OWN, "SELECT uid, greatest(count(*) - 1, 1) AS n FROM")},
+    ),
+    ("round weights rounded up", by_hand.shares, {f"{POOLS}.summed": _in_sql("sum(a.a)", "sum(a.a + 1)")}),
+    (
+        "round weights by what others hold",
+        by_hand.shares,
+        {f"{POOLS}.summed": _in_sql(OWN, "SELECT uid, min(count(*)) OVER () AS n FROM")},
+    ),
+    (
+        "round weights without a root",
+        by_hand.selections,
+        {"hubbub.steps.pools:amount": lambda _: lambda bits, n: (1 << bits) // n},
+    ),
+    ("first round rounded up", by_hand.shares, {f"{POOLS}.__init__": _first_round}),
+    ("ties follow ids", ties.strict, {"hubbub.mechanisms.optimal.sample:shuffled": _by_id}),
+    ("ties nearly follow ids", ties.strict, {"hubbub.mechanisms.optimal.sample:shuffled": _nearly_by_id}),
+    ("all of equal hashes are kept", by_hand.tests, {"hubbub.engines.duckdb:DuckDB.smallest": _all_of_equals}),
+    ("keys of one moment are kept as they come", ties.numbered, {"hubbub.steps.bound:first_keys": _as_it_comes}),
+    ("joins of equal sequences follow ids", ties.numbered, {"hubbub.mechanisms.crowd.chain:by_value": _joins_by_id}),
+    ("replace states the ε of adding a user", exchanged.tests, {"hubbub.mechanisms.base:Mechanism.proven": _as_added}),
+    (
+        "replace calibrated as adding a user",
+        exchanged.stated,
+        {"hubbub.mechanisms.korolova:Korolova._calibrate": _calibrated_as_added},
+    ),
+)
+"""What each is called, the check that must find it, and what is replaced by which function of the original."""

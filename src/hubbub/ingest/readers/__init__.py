@@ -1,0 +1,1 @@
+"""One format a file: how bytes of each become fields."""

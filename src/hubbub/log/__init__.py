@@ -1,0 +1,174 @@
+"""SearchLog: the one table every stage reads, and the engine it lives in.
+
+Columns: `user`, `time` (epoch seconds or NULL), `query` (cleaned), `rank` or NULL, `url` or NULL. A search is a
+distinct (user, time, query); a search with n clicks is n rows. Each record is a function of its own
+line and belongs to exactly one user.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from hubbub.errors import ParameterError
+from hubbub.files import Held, disk_errors, hold, sweep
+
+if TYPE_CHECKING:
+    from hubbub.engines import Engine
+    from hubbub.ingest import Ingested
+    from hubbub.release.resume import Run
+
+WORK = "hubbub-raw-"
+
+
+@dataclass(frozen=True)
+class Period:
+    """The days a release is about, stated by the owner; rows outside are dropped."""
+
+    first: date
+    last: date
+
+    def __post_init__(self) -> None:
+        """Refuse a period that ends before it starts."""
+        if self.last < self.first:
+            raise ParameterError("The stated period ends before it starts.", given=f"{self.first} to {self.last}")
+
+    @property
+    def seconds(self) -> tuple[int, int]:
+        """First second inside, first second after."""
+        start = datetime(self.first.year, self.first.month, self.first.day, tzinfo=UTC)
+        after = datetime(self.last.year, self.last.month, self.last.day, tzinfo=UTC) + timedelta(days=1)
+        return int(start.timestamp()), int(after.timestamp())
+
+    def __str__(self) -> str:
+        return f"between {self.first} and {self.last}"
+
+
+@dataclass
+class SearchLog:
+    """A cleaned log inside an engine, under the name `log` with the user column called `uid`."""
+
+    engine: Engine
+    ingested: Ingested
+    work: Path
+    period: Period | None = None
+    repeatable: bool = True
+    """Whether keys are numbered in the order of their text; noise that nobody can repeat does not need it."""
+    spread: bool = False
+    """Whether exact counts stay in the engine, to be perturbed there: see mechanisms/spread.py."""
+    run: Run | None = field(default=None, repr=False)
+    """The folder of a release that can be interrupted and go on."""
+    _held: Held | Run | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Show the engine the cleaned file, without rows outside the stated period."""
+        self.engine.scan("cleaned", self.ingested.log)
+        inside = ""
+        if self.period is not None:
+            start, after = self.period.seconds
+            inside = f' WHERE "time" >= {start} AND "time" < {after}'
+        self.engine.view("log", f'SELECT "user" AS uid, "time", query, "rank", url FROM cleaned{inside}')
+
+    def rows(self) -> int:
+        """How many rows lie in the period, exactly: for the owner's eyes only."""
+        if self.period is None:
+            return self.ingested.kept
+        return int(self.engine.fetch("SELECT count(*) AS n FROM log").column("n")[0].as_py())
+
+    def users(self) -> int:
+        """How many users there are, exactly: for the owner's eyes only."""
+        return int(self.engine.fetch("SELECT count(DISTINCT uid) AS n FROM log").column("n")[0].as_py())
+
+    def order(self, columns: Sequence[str]) -> Sequence[str]:
+        """The order in which keys are numbered: by their text, or any."""
+        return columns if self.repeatable else ()
+
+    def close(self) -> None:
+        """Close the engine; remove the cleaned copy of the raw log."""
+        try:
+            self.engine.close()
+        finally:
+            if self._held is not None:
+                self._held.remove()
+
+    def __enter__(self) -> SearchLog:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+def read_log(
+    source: str | Path,
+    *,
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+    period: Period | None = None,
+    canonical_urls: bool = False,
+    engine: str | Callable[[Path], Engine] = "duckdb",
+    master: str | None = None,
+    memory: str = "2GB",
+    threads: int | None = None,
+    work: Path | None = None,
+    run: Run | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> SearchLog:
+    """Read and clean a log file, folder or glob; the log lives in the engine until it is closed.
+
+    The format `auto` is recognised by names and first lines; `ingested.format` then says what it was taken for.
+    `engine` is `duckdb`, `spark` (on the `master` given, or on this machine), or a function of the work folder.
+    With a `run`, what takes long is kept in its folder, and read from there if it was interrupted.
+    """
+    from hubbub.ingest import AUTO, ingest, sniff
+    from hubbub.ingest.spread import apart, ingest_apart
+
+    held = _work_folder(work) if run is None else run
+    try:
+        made = engine(held.path) if callable(engine) else _engine(engine, held.path, master, memory, threads)
+        try:
+            ingested = None if run is None else run.ingested
+            if ingested is None:
+                if format == AUTO:
+                    format = sniff(source, columns).format
+                how: dict[str, Any] = {"format": format, "columns": columns, "canonical_urls": canonical_urls}
+                if made.spreads and apart(format, source):
+                    ingested = ingest_apart(made, source, held.path, **how)
+                else:
+                    ingested = ingest(source, held.path, **how, threads=threads or 2, progress=progress)
+                if run is not None:
+                    run.keep(ingested)
+            return SearchLog(made, ingested, held.path, period, run=run, _held=held)
+        except BaseException:
+            made.close()
+            raise
+    except BaseException:
+        held.remove()
+        raise
+
+
+def _engine(name: str, work: Path, master: str | None, memory: str, threads: int | None) -> Engine:
+    if name == "spark":
+        from hubbub.engines.spark import Spark
+
+        return Spark(work, master=master or f"local[{threads or '*'}]", memory=memory)
+    if name != "duckdb":
+        raise ParameterError("There is no such engine.", given=name, allowed="duckdb, spark")
+    if master is not None:
+        raise ParameterError("DuckDB has no master.", given=master, next="say --engine spark, or leave --master out")
+    from hubbub.engines.duckdb import DuckDB
+
+    return DuckDB(work, memory=memory, threads=threads)
+
+
+def _work_folder(work: Path | None) -> Held:
+    """A folder for the cleaned copy of the raw log; the copies that killed runs left there are removed."""
+    with disk_errors(Path(work or "the temporary folder"), "--work"):
+        parent = Path(work or tempfile.gettempdir()).absolute()
+        parent.mkdir(parents=True, exist_ok=True)
+        sweep(parent, WORK)
+        return hold(parent, WORK)

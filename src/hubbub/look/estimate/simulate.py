@@ -1,0 +1,158 @@
+"""Any mechanism: its own `measure` and `perturb`, with repeatable noise, a few times.
+
+Nothing is approximated but the mean over runs. The noise repeats itself, so no run of it can ever be a release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hubbub.look.estimate.curve import by_keys, points
+from hubbub.look.estimate.result import Error, TableEstimate, Volume, volume_of
+from hubbub.look.estimate.scale import follows, grown, scalable, scaled
+from hubbub.look.estimate.shape import Shape, held, shape_of
+from hubbub.mechanisms.base import Released
+from hubbub.noise import SeededNoise
+from hubbub.steps.count import Counts
+from hubbub.steps.pools import EnginePools
+
+if TYPE_CHECKING:
+    from hubbub.look.estimate.source import Source
+    from hubbub.mechanisms import Mechanism
+
+Floats = npt.NDArray[np.float64]
+NORMAL_95 = 1.96
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One run of one table: all keys, whether each was released, and the errors of those with a value."""
+
+    shape: Shape
+    released: Floats
+    volume: Volume
+    square: float | None = None
+    bounding: float | None = None
+    noise: Floats = field(default_factory=lambda: np.zeros(0))
+    bias: float = 0.0
+    cut: float = 0.0
+
+
+def estimate(mechanism: Mechanism, source: Source, runs: int) -> dict[str, TableEstimate]:
+    """Every table whose keys the engine holds."""
+    seen: dict[str, list[Seen]] = {}
+    for run in each(mechanism, source, runs):
+        for table, one in run.items():
+            seen.setdefault(table, []).append(one)
+    return {table: _mean(mechanism, source, found) for table, found in seen.items()}
+
+
+def each(mechanism: Mechanism, source: Source, runs: int) -> Iterator[dict[str, Seen]]:
+    """Runs with the seeds 0, 1, …; the log is measured once where what was measured can be used again."""
+    log = source.log
+    counted = [table for table in mechanism.tables if not mechanism.offers[table].rows]
+    unbounded = {table: held(log, mechanism.offers[table]) for table in counted}
+    measured: Mapping[str, Any] | None = None
+    samples: dict[str, Shape] = {}
+    for seed in range(runs):
+        noise = SeededNoise(seed)
+        secret = noise.secret("bounding")
+        if measured is None or not all(scalable(m) or follows(m) for m in measured.values()):
+            measured = mechanism.measure(log, secret)
+            samples = {
+                table: shape_of(log, mechanism.offers[table], measured[table].keys, unbounded[table])
+                for table in counted
+                if getattr(measured.get(table), "keys", "")
+            }
+        scale = source.scale if all(scalable(m) or follows(m) for m in measured.values()) else 1.0
+        for m in measured.values():
+            if isinstance(m, EnginePools):
+                m.again()
+        ready = {
+            name: scaled(m, samples[name].by_id(samples[name].users), scale) if name in samples else m
+            for name, m in measured.items()
+            if scale == 1 or not follows(m)  # what follows from released queries can be counted, not scaled up
+        }
+        found = mechanism.perturb(ready, noise)
+        shapes = samples | {
+            table: shape_of(log, mechanism.offers[table], measured[table].keys, unbounded[table])
+            for table in found
+            if table in unbounded and (follows(measured[table]) or _adopted(measured[table], samples[table]))
+        }
+        yield {
+            table: look(mechanism.value_column, sample, scale, measured[table], ready[table], found[table])
+            for table, sample in shapes.items()
+            if table in found
+        }
+
+
+def _adopted(measured: Any, sample: Shape) -> bool:
+    """Whether queries of a list that nobody holds were released: keys that were not there before."""
+    return isinstance(measured, EnginePools) and measured.size > int((sample.id >= 0).sum())
+
+
+def look(value: str, sample: Shape, scale: float, measured: Any, ready: Any, found: Released) -> Seen:
+    """Compare what was released with what is there. Pools are bounded by weight: no count of theirs is cut."""
+    shape = grown(sample, scale)
+    released = np.zeros(int((shape.id >= 0).sum()))
+    released[found.ids] = 1
+    mask, truth = shape.spread(released), shape.value(value)
+    whole, asked = float(sample.value(value).sum()), float(sample.events.sum())
+    counting = isinstance(measured, Counts)
+    counted = shape.spread(ready.n) if counting else truth
+    cut = 1 - float(measured.n.sum()) / max(whole, 1.0) if counting else 0.0
+    volume = volume_of(whole * scale, cut, counted, asked * scale, shape.events, mask)
+    if found.values is None or found.noise_sd is None or not found.ids.size:
+        return Seen(shape, mask, volume)
+    real = shape.by_id(truth)[found.ids]
+    lost = real - shape.by_id(counted)[found.ids]
+    error = found.values - real
+    return Seen(
+        shape,
+        mask,
+        volume,
+        square=float((error**2).mean()),
+        bounding=float((lost**2).mean()) if counting else None,
+        noise=np.broadcast_to(found.noise_sd, error.shape).astype(float),
+        bias=float(error.mean()),
+        cut=float(lost.sum() / max(float(real.sum()), 1.0)),
+    )
+
+
+def _mean(mechanism: Mechanism, source: Source, seen: list[Seen]) -> TableEstimate:
+    rows = np.array([one.released.sum() for one in seen])
+    users = np.concatenate([one.shape.users for one in seen])
+    return TableEstimate(
+        method="simulated",
+        runs=len(seen),
+        value=mechanism.value_column,
+        keys=int((seen[0].shape.users > 0).sum()) if source.scale == 1 else None,
+        rows=float(rows.mean()),
+        rows_sd=float(rows.std(ddof=1)) if len(seen) > 1 else float(rows.mean() ** 0.5),
+        volume=Volume(*(float(np.mean([getattr(s.volume, f) for s in seen])) for f in Volume.__dataclass_fields__)),
+        error=_error([one for one in seen if one.square is not None]),
+        half_width=_half_width(seen),
+        curve=by_keys(points(int(users.max())), users, np.concatenate([one.released for one in seen])),
+    )
+
+
+def _error(seen: list[Seen]) -> Error | None:
+    """Pools are bounded by weight, not by count: there, what is not noise is bounding, and the model that undoes it."""
+    if not seen:
+        return None
+    square = float(np.mean([one.square for one in seen]))
+    noise = float(np.mean([(one.noise**2).mean() for one in seen]))
+    cuts = [one.bounding for one in seen if one.bounding is not None]
+    bounding = float(np.mean(cuts)) if cuts else square - noise
+    bias, cut = (float(np.mean([getattr(one, name) for one in seen])) for name in ("bias", "cut"))
+    return Error(bounding, noise, square - bounding - noise, bias, cut)
+
+
+def _half_width(seen: list[Seen]) -> float | None:
+    noise = np.concatenate([one.noise for one in seen])
+    return NORMAL_95 * float(np.median(noise)) if noise.size else None

@@ -1,0 +1,1 @@
+"""Selection baselines from the literature: queries alone, to compare with."""

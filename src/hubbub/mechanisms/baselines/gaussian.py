@@ -1,0 +1,120 @@
+"""One-round Gaussian thresholds: weighted (Gopi et al. 2020) and with unit weights, as DP libraries have it.
+
+Unit weights: every user adds 1 to at most d keys, one noise serves threshold and count. Weighted: 1/√n on each
+of her n keys, so that light users count more; keys only. σ = 1/μ(ε, δ), and the threshold is the smallest
+that leaves δ whole for every number of keys of one user's own (closed form, proven in docs/proofs/crowd.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hubbub.errors import OurBug
+from hubbub.mechanisms import chance, measured
+from hubbub.mechanisms.base import DELTA, EPSILON, SURE, Bound, Parameter, Released, Tables, Value
+from hubbub.mechanisms.baselines.selectors import BOUND, PROOF, Baseline
+from hubbub.mechanisms.rounds import Selection, grid, select
+from hubbub.noise.laws import Law
+from hubbub.privacy.gaussian import DELTA_SLACK, SLACK, AnyStep, GaussianStep, Test, certify, mu2_of, mu_of
+from hubbub.steps import bound
+from hubbub.steps.keys import QUERIES
+
+if TYPE_CHECKING:
+    from hubbub.log import SearchLog
+    from hubbub.noise import NoiseSource
+
+
+class GaussianThreshold(Baseline, register=True):
+    """Noise once, threshold once."""
+
+    name = "gaussian"
+    paper = "Gopi et al. 2020"
+    about = "baseline: one-round Gaussian threshold, unit or 1/√n weights"
+    parameters = (
+        EPSILON,
+        DELTA,
+        BOUND,
+        Parameter("weights", "choice", "what a user adds to her keys", "unit", choices=("unit", "sqrt")),
+        Parameter("grid", "integer", "noise has steps of 2^-grid users (unit weights)", 8, low=0, high=12),
+    )
+
+    def prepare(self, settings: Mapping[str, Value], epsilon: float, delta: float) -> None:
+        """σ from (ε, δ), then the smallest threshold that certifies."""
+        limit, unit = int(settings["d"]), settings["weights"] == "unit"
+        mu2 = Fraction(mu_of(epsilon, delta * (1 - DELTA_SLACK))) ** 2
+        if unit:
+            bits = int(settings["grid"])
+            shift2 = limit * 4**bits
+            variance = math.ceil(shift2 * Fraction(1 + 2 * SLACK) / mu2) + 5
+        else:
+            bits, variance = grid(mu2, (1,))
+            shift2 = 4**bits
+        self.unit = unit
+
+        def step(threshold: int) -> GaussianStep:
+            tests = (Test(1 << bits, variance, threshold),)
+            return GaussianStep("queries", (mu2_of(shift2, variance),), PROOF, tests, limit, True, not unit)
+
+        low, high = 1 << bits, (1 << bits) + 40 * math.isqrt(variance) + 40
+        if certify([step(high)], epsilon) > delta:
+            raise OurBug("no threshold meets δ")
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if certify([step(middle)], epsilon) <= delta else (middle, high)
+        self.step = step(high)
+        self.selection = Selection(bits, (1,), (variance,), limit, (high,), (), recycled=False)
+
+    def laws(self) -> tuple[Law, ...]:
+        """One draw."""
+        return self.selection.laws("queries")
+
+    def steps(self) -> tuple[AnyStep, ...]:
+        """One draw."""
+        return (self.step,)
+
+    def bounds(self) -> tuple[Bound, ...]:
+        """d keys, and what she adds to each."""
+        how = "distinct" if self.unit else "1/√n on each of her n queries, rounded down"
+        return (*super().bounds(), Bound("a user's weight on a query", "linf", 1, how))
+
+    def thresholds(self) -> dict[str, int]:
+        """In whole users, rounded up."""
+        return {"queries": -int(-self.selection.users(-1) // 1)}
+
+    def missing(self) -> tuple[str, ...]:
+        """Unit weights count users; other weights are shared."""
+        if not self.unit:
+            return (chance.words("queries", self.selection),)
+        (even,) = super().missing()
+        return (even + SURE.format(chance.users(self.selection, 0.95, 1)),)
+
+    def intervals(self) -> dict[str, str]:
+        """The draw that passed is the count, so released rows were lucky."""
+        if not self.unit:
+            return super().intervals()
+        return {"queries": f"value +/- 1.96 noise_sd {measured.GAUSSIAN.sentence()}"}
+
+    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
+        """Counts of distinct users, or pools."""
+        from hubbub.steps.count import count
+        from hubbub.steps.pools import EnginePools
+
+        if self.unit:
+            return {"queries": count(log, QUERIES, bound.random_keys(QUERIES, self.selection.limit, secret))}
+        return {"queries": EnginePools(log, QUERIES, self.selection.limit, self.selection.bits, secret)}
+
+    def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
+        """Noise, threshold; with unit weights the value that passed is the count."""
+        plan = self.selection
+        if not self.unit:
+            return {"queries": Released(select(counts["queries"], plan, noise, "queries").ids, None, None)}
+        n = counts["queries"].n
+        noisy = n * plan.unit + noise.gaussian("queries round 1", plan.variances[0], n.size)
+        ids = np.flatnonzero(noisy >= plan.thresholds[0])
+        users = (noisy[ids] + plan.unit // 2) // plan.unit
+        return {"queries": Released(ids, users, math.sqrt(plan.variances[0]) / plan.unit)}

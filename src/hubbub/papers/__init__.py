@@ -1,0 +1,1 @@
+"""The five papers: their numbers computed again, and their experiments run again."""

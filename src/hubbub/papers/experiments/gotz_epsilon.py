@@ -1,0 +1,134 @@
+"""Götz et al. 2009 on the preset `gotz`: Figures 4 and 5, counts at m = 1 by ε, beside k-query anonymity (§8.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.papers.experiments.gotz import EPSILONS, KINDS, NAME, OF_LOG, PRESET, k_query, said, zealous
+from hubbub.papers.experiments.lab import Lab, Numbers
+from hubbub.papers.experiments.rows import Cells, Experiment, Finding
+from hubbub.papers.experiments.rule import close, every, falls, higher, lower, rises, times
+from hubbub.worth.evidence import Integers, find, numbers
+from hubbub.worth.tasks.base import need
+from hubbub.worth.tasks.counts import compare
+
+
+def by_epsilon(lab: Lab) -> Numbers:
+    """Every kind of item at every ε with m = 1, and of every k-query anonymous log; distributions at ε = 5, k = 10."""
+    found: Numbers = {}
+    original, log = lab.original(PRESET), lab.log(PRESET)
+    for kind in KINDS:
+        ours = need(original, kind, "original")
+        settings = [zealous(lab, epsilon) for epsilon in (*EPSILONS, 5)]
+        runs = lab.sweep(log, "zealous", settings, variant="published", tables=[kind])
+        for epsilon, release in zip((*EPSILONS, 5), runs, strict=True):
+            theirs = need(release, kind, "release")
+            _difference(found, f"{kind} epsilon={epsilon}", ours, theirs)
+        low = int(numbers(theirs).min(initial=10**9))
+        c, x = numbers(ours), numbers(theirs)
+        edge = 2 * low
+        found |= {f"{kind} smallest": low if x.size else None, f"{kind} singletons": int((c == 1).sum())}
+        found |= {f"{kind} slope original": slope(c, edge), f"{kind} slope zealous": slope(x, edge)}
+        found |= {f"{kind} above original": int((c >= edge).sum()), f"{kind} above zealous": int((x >= edge).sum())}
+        found |= {f"{kind} total original": int(c.sum()), f"{kind} total zealous": int(x.sum())}
+    for k in (10 * epsilon for epsilon in EPSILONS):
+        for kind, theirs in k_query(lab, k).items():
+            _difference(found, f"{kind} k={k}", need(original, kind, "original"), theirs)
+            if k == 10:
+                found[f"{kind} total k"] = int(numbers(theirs).sum())
+    return found
+
+
+def _difference(found: Numbers, name: str, ours: pa.Table, theirs: pa.Table) -> None:
+    scores = compare(numbers(ours), numbers(theirs), find(ours, theirs))
+    found[f"{name} difference"] = scores["average_difference"]["release"] if theirs.num_rows else None
+    found[f"{name} distinct"] = theirs.num_rows
+
+
+def slope(n: Integers, least: int) -> float | None:
+    """The exponent of a power law from `least` on, by maximum likelihood on integers."""
+    tail = n[n >= least]
+    return 1 + tail.size / float(np.log(tail / (least - 0.5)).sum()) if tail.size > 1 else None
+
+
+def figure_4(cells: Cells) -> Iterator[Finding]:
+    """Distributions of counts, ε = 5, m = 1, k = 10."""
+    for kind in KINDS:
+        ours, theirs = (cells[f"{kind} slope {side}"] for side in ("original", "zealous"))
+        yield Finding(
+            f"{kind}-shape",
+            "the power-law shape is well preserved (exponents from twice the smallest released count on, within 10 %)",
+            {"original": ours, "zealous": theirs},
+            close(ours, theirs, ("the original's", "ZEALOUS's exponent")),
+            said(),
+            {f"{side}, items": cells[f"{kind} above {side}"] for side in ("original", "zealous")},
+        )
+        totals = {side: cells[f"{kind} total {side}"] for side in ("original", "zealous")}
+        totals |= {"k-query": cells[f"{kind} total k"]} if kind in OF_LOG else {}
+        yield Finding(
+            f"{kind}-total",
+            "total frequencies are lower in the sanitized logs",
+            totals,
+            every([lower(totals["original"], totals[side], ("the original", side)) for side in list(totals)[1:]]),
+            said() + "; k=10",
+        )
+    for kind in ("clicks", "transitions"):
+        ours, theirs = cells["keywords singletons"], cells[f"{kind} singletons"]
+        yield Finding(
+            f"{kind}-singletons",
+            f"an order of magnitude more {kind} than keywords have count one (10 times, within a factor of 3)",
+            {"keywords": ours, kind: theirs},
+            times(ours, theirs, 10, 3, ("that of keywords", f"the number of {kind}")),
+            "preset gotz; the log itself",
+        )
+
+
+def figure_5(cells: Cells) -> Iterator[Finding]:
+    """Average difference to the original's counts."""
+    for kind in KINDS:
+        by = cells.series(f"{kind} epsilon={{}} difference", EPSILONS, "ε = {}")
+        released = cells.series(f"{kind} epsilon={{}} distinct", EPSILONS, "ε = {}")
+        yield Finding(f"{kind}-epsilon", "decreases with increasing ε", by, falls(by), said(EPSILONS), released)
+        if kind not in OF_LOG:
+            continue
+        ks = [10 * epsilon for epsilon in EPSILONS]
+        k_anonymous = cells.series(f"{kind} k={{}} difference", ks, "k = {}")
+        kept = cells.series(f"{kind} k={{}} distinct", ks, "k = {}")
+        both, counts = by | k_anonymous, released | kept
+        yield Finding(
+            f"{kind}-k",
+            "decreases with decreasing k",
+            k_anonymous,
+            rises(k_anonymous),
+            f"preset gotz; histograms of a k-query anonymous log, k={ks}",
+            kept,
+        )
+        said_both = f"{said(EPSILONS)}; k={ks}"
+        if kind == "keywords":
+            pairs = [(f"k = {10 * e}", f"ε = {e}") for e in EPSILONS if e > 2]
+            better = every([lower(both[k], both[e], (k, e)) for k, e in pairs])
+            yield Finding(
+                f"{kind}-zealous-better", "ZEALOUS is more accurate than k-anonymity for all ε > 2",
+                both, better, said_both, counts,
+            )  # fmt: skip
+        elif kind == "queries":
+            yield Finding(
+                f"{kind}-alike", "roughly the same for k = 60 and ε = 6", both,
+                close(both["k = 60"], both["ε = 6"], ("k = 60", "ε = 6")), said_both, counts,
+            )  # fmt: skip
+        else:
+            pairs = [(f"k = {10 * e}", f"ε = {e}") for e in EPSILONS]
+            better = every([higher(both[k], both[e], (k, e)) for k, e in pairs])
+            yield Finding(
+                f"{kind}-k-better", "for query pairs k-query anonymity is better (smaller) than ZEALOUS",
+                both, better, said_both, counts,
+            )  # fmt: skip
+
+
+EXPERIMENTS = (
+    Experiment("gotz/figure-4", NAME, "Figure 4: distributions of counts; ε = 5, m = 1, k = 10", by_epsilon, figure_4),
+    Experiment("gotz/figure-5", NAME, "Figure 5: average difference of counts by ε and k; m = 1", by_epsilon, figure_5),
+)

@@ -1,0 +1,98 @@
+"""The row of an experiment, and the experiment that gives rows: run once in every draw, then read together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hubbub.papers.experiments.lab import Lab, Numbers
+from hubbub.papers.experiments.rule import Decision, Sample, Verdict
+
+
+class Cells:
+    """What all draws saw: a sample for every name."""
+
+    def __init__(self, draws: Sequence[Numbers], users: int) -> None:
+        self.draws, self.users = draws, users
+
+    def __getitem__(self, name: str) -> Sample:
+        return Sample(tuple(draw[name] for draw in self.draws))
+
+    def series(self, pattern: str, values: Sequence[object], label: str = "{}") -> dict[str, Sample]:
+        """Samples of a name with {} replaced by each value."""
+        return {label.format(value): self[pattern.format(value)] for value in values}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim of a paper beside what the draws saw."""
+
+    name: str
+    expected: str
+    seen: Mapping[str, Sample]
+    decision: Decision
+    parameters: str
+    evaluated: Mapping[str, Sample] = field(default_factory=dict)
+    """How much the scores are about: questions that could be answered, keys released."""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A finding with its id and the command that runs it again."""
+
+    id: str
+    paper: str
+    part: str
+    expected: str
+    command: str
+    parameters: str
+    seen: Mapping[str, Sample]
+    evaluated: Mapping[str, Sample]
+    verdict: Verdict
+    why: str
+
+    def record(self) -> dict[str, object]:
+        """For `--json`, unrounded."""
+        return {
+            "id": self.id,
+            "paper": self.paper,
+            "part": self.part,
+            "expected": self.expected,
+            "command": self.command,
+            "parameters": self.parameters,
+            "seen": {name: sample.record() for name, sample in self.seen.items()},
+            "evaluated": {name: sample.record() for name, sample in self.evaluated.items()},
+            "verdict": self.verdict,
+            "why": self.why,
+        }
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A figure or a table."""
+
+    id: str
+    paper: str
+    part: str
+    """The figure or table, in the words of its caption."""
+    run: Callable[[Lab], Numbers]
+    """One draw. Experiments that name the same function share its numbers."""
+    read: Callable[[Cells], Iterator[Finding]]
+
+    def rows(self, cells: Cells, command: str) -> Iterator[Row]:
+        """What all draws say."""
+        for finding in self.read(cells):
+            id, why = f"{self.id}/{finding.name}", f"{finding.decision.why} {finding.note}".strip()
+            yield Row(
+                id,
+                self.paper,
+                self.part,
+                finding.expected,
+                command.format(id=id),
+                finding.parameters,
+                dict(finding.seen),
+                dict(finding.evaluated),
+                finding.decision.verdict,
+                why,
+            )

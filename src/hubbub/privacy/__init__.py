@@ -1,0 +1,1 @@
+"""What a claim says and costs: guarantees, accountants of each kind of noise, composition, the budget book."""

@@ -1,0 +1,255 @@
+"""Public lists the owner brings: result pages (query, url), and pools of queries, that anybody could have seen.
+
+A list must not come from the log it is used with; the card names it and says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from hubbub.errors import InputError, ParameterError, Refused
+
+if TYPE_CHECKING:
+    from hubbub.card.schema import Card
+
+
+@dataclass(frozen=True)
+class UrlList:
+    """A public list of result pages: distinct (query, url), cleaned like the log."""
+
+    name: str
+    rows: pa.Table
+    sha256: str
+
+    def __post_init__(self) -> None:
+        """A page that stands here twice would be drawn twice."""
+        _require_distinct(self.name, self.rows, ["query", "url"])
+
+
+@dataclass(frozen=True)
+class Made:
+    """What the card of an earlier release says of its making, and the hash of its table of queries."""
+
+    mechanism: str
+    variant: str
+    parameters: dict[str, str]
+    name: str
+    sha256: str = ""
+
+    @staticmethod
+    def of(card: Card, queries: Path) -> Made:
+        """As the card has it, and the file."""
+        made = card.mechanism
+        return Made(made.name, made.variant, dict(made.parameters), card.release.id, _sha256(queries))
+
+    def by_name(self) -> Made:
+        """What a ledger knew of it before hashes were kept."""
+        return replace(self, sha256="")
+
+
+@dataclass(frozen=True)
+class QueryPool:
+    """A public pool of queries: distinct, cleaned like the log, in the order of their text."""
+
+    name: str
+    rows: pa.Table
+    sha256: str
+    size: int
+    source: str
+    """Where it came from, in the words of whoever built it."""
+    use: str = "pool"
+    """What a mechanism does with it: pool, list or previous."""
+    made: Made | None = None
+    """The earlier release that it is, or was made from, as the ledger must know it."""
+
+    def __post_init__(self) -> None:
+        """A query that stands here twice would be drawn twice."""
+        _require_distinct(self.name, self.rows, ["query"])
+
+    @cached_property
+    def queries(self) -> str:
+        """The hash of the set of its queries, whatever file they came in."""
+        return hash_of(self.rows)
+
+    def record(self) -> dict[str, str]:
+        """The pool as a card names it."""
+        facts = {"name": self.name, "sha256": self.sha256, "queries": str(self.size), "source": self.source}
+        return {"use": self.use} | facts
+
+    @staticmethod
+    def read(record: dict[str, str]) -> QueryPool:
+        """A stand-in for a pool that a card names: its rows change no number of the claim."""
+        return QueryPool(
+            record["name"], None, record["sha256"], int(record["queries"]), record["source"], record["use"]
+        )
+
+
+def _require_distinct(name: str, rows: pa.Table | None, columns: list[str]) -> None:
+    """Every key once, and none empty: the guarantee counts one draw a key. A list that a card names has no rows."""
+    if rows is None:
+        return
+    keys = rows.select(columns)
+    if (distinct := keys.group_by(columns).aggregate([]).num_rows) < keys.num_rows:
+        given = f"{name}: {keys.num_rows} rows, {distinct} of them different"
+        raise ParameterError("A list names a key more than once.", given=given, next="give every key once")
+    if any(column.null_count for column in keys.columns):
+        raise ParameterError("A list has a row without a key.", given=name, next="leave such rows out")
+
+
+POOL_KEY = b"hubbub.public.pool"
+"""Under this name the metadata of a pool's Parquet file say where it came from."""
+LONGEST_SOURCE = 300
+
+
+def read_serp(path: str | Path, *, canonical_urls: bool = False) -> UrlList:
+    """Read a result list: Parquet, or tab-separated text with a header, columns `query` and `url`."""
+    import pyarrow.compute as pc
+
+    from hubbub.ingest import clean
+
+    path = Path(path)
+    table = _table(path, "The result list", "--serp", ("query", "url"))
+    rows = pa.table(
+        {
+            "query": clean.queries(_text(table.column("query"))),
+            "url": clean.urls(_text(table.column("url")), canonical_urls),
+        }
+    )
+    rows = rows.filter(pc.and_kleene(pc.not_equal(rows.column("query"), ""), pc.not_equal(rows.column("url"), "")))
+    rows = rows.group_by(["query", "url"]).aggregate([])
+    if not rows.num_rows:
+        raise InputError("The result list is empty.", given=path)
+    return UrlList(path.name, rows, _sha256(path))
+
+
+def read_pool(path: str | Path) -> QueryPool:
+    """Read a pool: what `hubbub pool build` wrote, or any Parquet or TSV file with a column `query`."""
+    return _queries(Path(path), "pool", "--pool")
+
+
+def read_list(path: str | Path) -> QueryPool:
+    """Read a public list of queries: any Parquet or TSV file with a column `query`."""
+    return _queries(Path(path), "list", "--public-list")
+
+
+def read_previous(path: str | Path) -> QueryPool:
+    """The queries of an earlier release; refused unless it is private from end to end, unseeded and as it was written.
+
+    That it stands in the ledger is checked by the release that uses it.
+    """
+    from hubbub.card.check import check
+    from hubbub.card.schema import Card
+    from hubbub.release.story import Release
+
+    earlier = Release(path)
+    broken = [finding.what for finding in check(path) if not finding.holds]
+    if broken:
+        raise Refused(
+            "The earlier release is not as it was written.", given=broken[0], next=f"hubbub card {path} --check"
+        )
+    if not earlier.private:
+        raise Refused(
+            "An earlier release may be built on only if it is private itself.",
+            given=f"{path}: NOT PRIVATE",
+            next="name a release that was made without --seed and --not-private",
+        )
+    if "queries" not in earlier.tables:
+        raise InputError("The earlier release has no queries.", given=", ".join(earlier.tables), allowed="queries")
+    card = Card.model_validate(earlier.card)
+    name = card.release.id
+    made = Made.of(card, earlier.public / "queries.parquet")
+    rows = pooled(earlier.queries.to_arrow().column("query"))
+    if not rows.num_rows:
+        raise InputError("The earlier release has no queries.", given=f"{path}: an empty table")
+    return QueryPool(name, rows, made.sha256, rows.num_rows, f"earlier release {name}", "previous", made)
+
+
+def _queries(path: Path, use: str, option: str) -> QueryPool:
+    if (path.parent / "card.json").exists():
+        raise Refused(
+            "This file belongs to a release: its queries are not public knowledge but a budget already spent.",
+            given=path,
+            next="name the release with --previous, so that its budget is added; hubbub pool build makes a pool of it",
+        )
+    table = _table(path, f"The {use}", option, ("query",))
+    rows = pooled(table.column("query"))
+    if not rows.num_rows:
+        raise InputError(f"The {use} is empty.", given=path, next="make one with `hubbub pool build`")
+    stated = (table.schema.metadata or {}).get(POOL_KEY, b"")
+    return QueryPool(path.name, rows, _sha256(path), rows.num_rows, _source(stated), use, _origin(stated))
+
+
+def pooled(column: pa.ChunkedArray, most: int | None = None) -> pa.Table:
+    """The first `most` queries as a pool holds them: cleaned as the log's are, not empty, once each, sorted by text."""
+    import pyarrow.compute as pc
+
+    from hubbub.ingest import clean
+
+    queries = clean.queries(_text(column)).unique()
+    first = queries.filter(pc.not_equal(queries, "")).slice(0, most)
+    return pa.table({"query": first}).sort_by("query").combine_chunks()
+
+
+def hash_of(rows: pa.Table) -> str:
+    """The hash of queries as a pool holds them."""
+    return hashlib.sha256(json.dumps(rows.column("query").to_pylist()).encode()).hexdigest()
+
+
+def pool_metadata(source: str, made: Made | None) -> dict[bytes, bytes]:
+    """What a pool's file says of itself: where it came from, in words; and of which release it was made."""
+    stated = {"source": source} | ({} if made is None else {"release": asdict(made)})
+    return {POOL_KEY: json.dumps(stated, ensure_ascii=False).encode()}
+
+
+def _origin(stated: bytes) -> Made | None:
+    """Of which release a pool says that it was made."""
+    try:
+        release = json.loads(stated)["release"]
+        return Made(**release) if isinstance(release["sha256"], str) else None
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _source(stated: bytes) -> str:
+    """What the file says of itself, if it is a short text of one line."""
+    try:
+        source = json.loads(stated)["source"]
+    except (ValueError, KeyError, TypeError):
+        return "not stated"
+    printable = isinstance(source, str) and source.isprintable() and 0 < len(source) <= LONGEST_SOURCE
+    return source if printable else "not stated"
+
+
+def _table(path: Path, what: str, option: str, columns: tuple[str, ...]) -> pa.Table:
+    """A list of the owner's: Parquet, or tab-separated text with a header."""
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    if not path.is_file():
+        raise InputError(f"{what} does not exist.", given=path, next=f"give {option} a Parquet or TSV file")
+    try:
+        if path.suffix == ".parquet":
+            table = pyarrow.parquet.read_table(path)
+        else:
+            table = pyarrow.csv.read_csv(path, parse_options=pyarrow.csv.ParseOptions(delimiter="\t", quote_char=False))
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(f"{what} cannot be read.", given=f"{path}: {error}") from error
+    if set(columns) - set(table.column_names):
+        found, allowed = ", ".join(table.column_names), " and ".join(columns)
+        raise InputError(f"{what} lacks a column.", given=found, allowed=allowed)
+    return table
+
+
+def _text(column: pa.ChunkedArray) -> pa.Array:
+    return column.cast(pa.string()).combine_chunks().fill_null("")

@@ -1,0 +1,155 @@
+"""Make a public pool of queries: from n-grams of the web, from a file of queries, or from an earlier release.
+
+A pool is cleaned as a log's queries are, and written with a word about where it came from, which the card of a release
+repeats. Nothing here may read the log that the pool will be used with. The queries of a release are as private as the
+release, so only one that is proven to be, and is as it was written, is taken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from hubbub.errors import InputError, OutputError, ParameterError, Refused
+from hubbub.files import disk_errors
+from hubbub.privacy.guarantee import number
+from hubbub.public.lists import LONGEST_SOURCE, Made, pool_metadata, pooled
+
+NGRAMS = ("wordsegment", ("unigrams.txt", "bigrams.txt"))
+"""The package that ships n-grams, and its files: a phrase, a tab, how often the web had it."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """A pool as it was written."""
+
+    path: Path
+    queries: int
+    source: str
+    sha256: str
+
+
+def build(
+    out: str | Path,
+    *,
+    queries: str | Path | None = None,
+    release: str | Path | None = None,
+    size: int | None = None,
+) -> Built:
+    """Write a pool to a new Parquet file: of n-grams (the `size` most frequent), of a file, or of a release."""
+    path = Path(out)
+    if queries is not None and release is not None:
+        raise ParameterError(
+            "A pool has one source.", given="a file and a release", allowed="one of the two, or neither"
+        )
+    if size is not None and (size < 1 or queries is not None or release is not None):
+        raise ParameterError("The size is that of a pool of n-grams, at least 1.", given=size)
+    if path.suffix != ".parquet":
+        raise ParameterError("A pool is a Parquet file.", given=path, allowed="a name that ends in .parquet")
+    if path.exists() or path.is_symlink():
+        raise OutputError("The pool exists already.", given=path, next="choose another --out, or remove it")
+    made = None
+    if release is not None:
+        column, source, made = _of_release(Path(release))
+    elif queries is not None:
+        column, source = _of_file(Path(queries))
+    else:
+        column, source = _of_ngrams()
+        source = source if size is None else f"the {size} most frequent {source}"
+    rows = pooled(column, size)
+    if not rows.num_rows:
+        raise InputError("There is no query to make a pool of.", given=queries or release)
+    _write(rows.replace_schema_metadata(pool_metadata(source[:LONGEST_SOURCE], made)), path)
+    return Built(path, rows.num_rows, source[:LONGEST_SOURCE], hashlib.sha256(path.read_bytes()).hexdigest())
+
+
+def _of_ngrams() -> tuple[pa.ChunkedArray, str]:
+    """Words and pairs of words that were frequent on the web, the most frequent first."""
+    package, files = NGRAMS
+    try:
+        folder = resources.files(package)
+        from importlib.metadata import version
+
+        named = f"{package} {version(package)}"
+    except ModuleNotFoundError:
+        raise InputError(
+            f"The n-grams are in the package {package}, which is not installed.",
+            next="pip install 'hubbub[pool]', or give --queries FILE",
+        ) from None
+    options = pyarrow.csv.ReadOptions(column_names=["query", "times"])
+    text = pyarrow.csv.ParseOptions(delimiter="\t", quote_char=False)
+    kinds = pyarrow.csv.ConvertOptions(
+        column_types={"query": pa.string(), "times": pa.float64()}, strings_can_be_null=False
+    )
+    tables = []
+    for name in files:
+        with resources.as_file(folder / name) as file:
+            tables.append(pyarrow.csv.read_csv(file, options, text, kinds))
+    table = pa.concat_tables(tables).sort_by([("times", "descending"), ("query", "ascending")])
+    return table.column("query"), f"words and pairs of words of the web (Google, 2006), as shipped in {named}"
+
+
+def _of_file(path: Path) -> tuple[pa.ChunkedArray, str]:
+    """One query a line, or the column `query` of a Parquet or TSV file."""
+    if not path.is_file():
+        raise InputError("The file of queries does not exist.", given=path)
+    try:
+        if path.suffix == ".parquet":
+            table = pq.read_table(path)
+        elif path.suffix == ".tsv":
+            text = pyarrow.csv.ParseOptions(delimiter="\t", quote_char=False)
+            table = pyarrow.csv.read_csv(path, parse_options=text)
+        else:
+            lines = path.read_bytes().decode("utf-8-sig", errors="strict").splitlines()
+            table = pa.table({"query": pa.array(lines, pa.string())})
+    except (pa.ArrowInvalid, OSError, UnicodeDecodeError) as error:
+        allowed = "UTF-8 text with one query a line, or .tsv or .parquet with a column query"
+        raise InputError("The file of queries cannot be read.", given=f"{path}: {error}", allowed=allowed) from error
+    if "query" not in table.column_names:
+        found = ", ".join(table.column_names)
+        raise InputError("The file of queries lacks its column.", given=found, allowed="query")
+    return table.column("query"), f"a file of queries named {path.name}"
+
+
+def _of_release(path: Path) -> tuple[pa.ChunkedArray, str, Made]:
+    """The released queries, if the release is private and as it was written."""
+    from hubbub.card.check import check
+    from hubbub.card.schema import Card
+    from hubbub.release.story import Release
+
+    opened = Release(path)
+    if not opened.private:
+        raise Refused(
+            "A pool of a release that is not private would not be public.",
+            given=path,
+            allowed="a release whose card proves a guarantee",
+            next="build the pool from n-grams or from a public file of queries",
+        )
+    wrong = [finding for finding in check(path) if not finding.holds]
+    if wrong:
+        seen = f"{wrong[0].what}: {wrong[0].seen}"
+        raise Refused("The release is not as it was written.", given=seen, next=f"see hubbub card {path} --check")
+    if "queries" not in opened.tables:
+        raise InputError("The release has no table of queries.", given=", ".join(opened.tables))
+    card = Card.model_validate(opened.card)
+    cost = f"ε = {number(card.claim.epsilon or 0.0)}, δ = {number(card.claim.delta or 0.0)}"
+    source = f"the queries of release {card.release.id} ({cost})"
+    return opened.queries.to_arrow().column("query"), source, Made.of(card, opened.public / "queries.parquet")
+
+
+def _write(rows: pa.Table, path: Path) -> None:
+    """Whole or not at all."""
+    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    with disk_errors(path):
+        try:
+            pq.write_table(rows, partial, compression="zstd")
+            partial.rename(path)
+        finally:
+            partial.unlink(missing_ok=True)

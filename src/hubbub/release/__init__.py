@@ -1,0 +1,13 @@
+"""One release: planned, run once from top to bottom, written whole, opened for reading.
+
+`hubbub.release(...)` runs one; `story` tells how.
+"""
+
+from __future__ import annotations
+
+from hubbub._callable import make_callable
+from hubbub.release.story import Frame, Release, Result, release, run_release
+
+__all__ = ["Frame", "Release", "Result", "release", "run_release"]
+
+make_callable(__name__)

@@ -1,0 +1,111 @@
+"""Lists that are earlier releases, known by what was released: whoever builds on one has spent its budget too.
+
+The ledger keeps the hash of every released table, and of the set of its queries. A list that was made from a release,
+or holds the very queries of one, is that release, under whatever option and name it comes: it must stand in this
+ledger, for this population, and be private; then a public list is taken for what it is, `previous`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hubbub.card.schema import sha256_of
+from hubbub.errors import Refused
+from hubbub.privacy.ledger import Entry, Ledger, Output
+from hubbub.public.lists import Made, QueryPool, hash_of, pooled
+
+if TYPE_CHECKING:
+    from hubbub.mechanisms.base import Mechanism
+    from hubbub.release.plan import Plan
+
+BY_NAME = "; booked before hashes were kept, and known by its name and parameters"
+
+
+def outputs(public: Path, mechanism: Mechanism) -> dict[str, Output]:
+    """What the ledger remembers of released tables."""
+    found = {}
+    for table in mechanism.tables:
+        path = public / f"{table}.parquet"
+        schema = pq.read_schema(path)
+        has_queries = "query" in schema.names and pa.types.is_string(schema.field("query").type)
+        queries = hash_of(pooled(pq.read_table(path, columns=["query"]).column("query"))) if has_queries else None
+        found[table] = Output(sha256_of(path), queries)
+    return found
+
+
+def settled(ledger: Ledger, plan: Plan) -> Plan:
+    """The plan with its lists taken for what they are; refused if one is a release whose budget is not added here."""
+    mechanism = plan.mechanism
+    known = [_release(ledger, plan, given) for given in (mechanism.pool, mechanism.public_list, mechanism.previous)]
+    listed, previous = (None if found is None else _as_previous(*found) for found in known[1:])
+    if listed is not None and previous is not None and listed.name != previous.name:
+        raise Refused(
+            "The public list is an earlier release, and another one was named besides.",
+            given=f"{listed.name} as --public-list, {previous.name} as --previous",
+            allowed="one earlier release",
+            next="leave one of the two out",
+        )
+    others = mechanism.public_list if listed is None else None
+    return replace(plan, mechanism=mechanism.taking(others, previous or listed))
+
+
+def _as_previous(given: QueryPool, entry: Entry, output: Output | None) -> QueryPool:
+    name = _id(entry)
+    source = f"earlier release {name}" + (BY_NAME if output is None else "")
+    return replace(given, name=name, source=source, use="previous", sha256=output.sha256 if output else given.sha256)
+
+
+def _release(ledger: Ledger, plan: Plan, given: QueryPool | None) -> tuple[QueryPool, Entry, Output | None] | None:
+    """The entry that a list is the release of, and what was kept of it; None if it is the release of none."""
+    if given is None:
+        return None
+    entries = {entry.id: entry for entry in ledger.entries()}
+    kept = ledger.outputs()
+    found: list[tuple[Entry, Output | None]] = [
+        (entries[n], output) for n, tables in kept.items() for output in tables.values() if _is(given, output)
+    ]
+    if not found and given.made is not None:
+        found = [(e, None) for e in entries.values() if e.id not in kept and _made(e) == given.made.by_name()]
+    ours = [(e, output) for e, output in found if e.population == plan.population and e.private]
+    if ours:
+        return (given, *ours[0])
+    if not found and given.made is None and given.use != "previous":
+        return None
+    raise _refusal(given, plan.population, [e for e, _ in found], [*entries.values()])
+
+
+def _is(given: QueryPool, output: Output) -> bool:
+    """By the file that was released, if the list tells; else by the queries in it."""
+    if given.made is not None:
+        return output.sha256 == given.made.sha256
+    return output.sha256 == given.sha256 or output.queries == given.queries
+
+
+def _refusal(given: QueryPool, population: str, found: list[Entry], entries: list[Entry]) -> Refused:
+    what = "The earlier release is not in this ledger, so its budget would not be added to this one's."
+    stated = f"{given.name}, population {population}"
+    if found:
+        what = "This list is an earlier release, and its budget would not be added to this one's."
+        stated += f"; released as {_id(found[0])} of {found[0].population}"
+        stated += "" if found[0].private else ", NOT PRIVATE"
+    ours = [_id(e) for e in entries if e.population == population and e.private]
+    return Refused(
+        what,
+        given=stated,
+        allowed=f"private releases of this population in this ledger: {', '.join(ours) or 'none'}",
+        next="name such a release with --previous, and the ledger and the population that it was booked in",
+    )
+
+
+def _id(entry: Entry) -> str:
+    return f"{entry.dataset}-r{entry.id}"
+
+
+def _made(entry: Entry) -> Made:
+    name = _id(entry) if entry.private and entry.state == "committed" else ""
+    return Made(entry.mechanism, entry.variant, {k: str(v) for k, v in entry.parameters.items()}, name)

@@ -1,0 +1,58 @@
+"""One chart: what it is called, what it says in one sentence, and a Vega-Lite drawing with its data inside."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hubbub.show.charts import palette
+
+WIDTH, HEIGHT = 600, 300
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart; in a notebook it shows itself.
+
+    `spec` is one Vega-Lite view (a unit or layers) with inline data and without a width: a page gives it the width
+    of the screen, a picture gives it its own. `rows` are the numbers behind it, for people who would rather read.
+    """
+
+    title: str
+    alt: str
+    """One sentence for people who do not see it."""
+    spec: dict[str, Any]
+    rows: Sequence[Mapping[str, object]] = ()
+
+    def drawing(self, width: int | str = "container") -> dict[str, Any]:
+        """The specification at this width, alone on its page."""
+        size = {"width": width, "height": HEIGHT, "autosize": {"type": "fit-x", "contains": "padding"}}
+        return size | self.spec
+
+    def svg(self) -> str:
+        """As an SVG picture, made without a browser and without a network."""
+        import vl_convert
+
+        return str(vl_convert.vegalite_to_svg(self._picture(), allowed_base_urls=[]))
+
+    def png(self, scale: float = 2.0) -> bytes:
+        """As a PNG picture on white."""
+        import vl_convert
+
+        picture = self._picture() | {"background": "white"}
+        return bytes(vl_convert.vegalite_to_png(picture, scale=scale, allowed_base_urls=[]))
+
+    def _picture(self) -> dict[str, Any]:
+        return self.drawing(WIDTH) | {"config": palette.config("black"), "title": self.title}
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+        """For notebooks: Vega-Lite where they can draw it, a picture where they cannot, a sentence everywhere."""
+        live = self._picture() | {"config": palette.config("black"), "background": "white"}
+        return {
+            "application/vnd.vegalite.v5+json": live,
+            "application/vnd.vegalite.v6+json": live,
+            "image/png": base64.b64encode(self.png()).decode("ascii"),
+            "text/plain": f"{self.title}: {self.alt}",
+        }

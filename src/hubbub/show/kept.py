@@ -1,0 +1,160 @@
+"""What a report is made from, as small files in `owner-only/`: it can be rebuilt without the log.
+
+facts.json      numbers of the run          exact.json     keys by users and released or not, laws, the ledger
+scores.json     by `hubbub evaluate`        exact.parquet  points to draw, with their keys' text
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hubbub.errors import InputError
+from hubbub.show.exact import Error, Exact, Histogram, Sampled
+from hubbub.show.law import Law
+
+EXACT, POINTS = "exact.json", "exact.parquet"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What another ε would have given, for one table: rows, the share of searches they stand for, the error."""
+
+    table: str
+    epsilon: float
+    rows: float
+    searches: float
+    rms: float | None
+
+
+@dataclass(frozen=True)
+class Spending:
+    """One entry of the population's ledger, and what all entries up to it cost together (none: not private)."""
+
+    entry: int
+    time: str
+    dataset: str
+    mechanism: str
+    epsilon: float | None
+    spent: float | None
+
+
+@dataclass(frozen=True)
+class Book:
+    """The population's ledger as it stood."""
+
+    population: str
+    entry: int
+    """The entry of this release."""
+    cap: float | None
+    spendings: tuple[Spending, ...]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """All of it; what nobody gathered is empty."""
+
+    tables: tuple[Exact, ...] = ()
+    laws: Mapping[str, Law] = field(default_factory=dict)
+    tried: tuple[Tried, ...] = ()
+    book: Book | None = None
+
+
+def write(folder: Path, kept: Kept) -> None:
+    """Both files, each whole or not at all."""
+    tables = {
+        exact.table: {
+            "value": exact.value,
+            "sampled": None if exact.sampled is None else asdict(exact.sampled),
+            "nobodys": exact.nobodys,
+            "error": None if exact.error is None else asdict(exact.error),
+        }
+        | {"held": {column: values.tolist() for column, values in vars(exact.held).items()}}
+        for exact in kept.tables
+    }
+    document = {
+        "tables": tables,
+        "laws": {table: asdict(law) for table, law in kept.laws.items()},
+        "tried": [asdict(tried) for tried in kept.tried],
+        "book": None if kept.book is None else asdict(kept.book),
+    }
+    points = [e.points.add_column(0, "table", pa.repeat(pa.scalar(e.table), e.points.num_rows)) for e in kept.tables]
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.concat_tables(points) if points else pa.table({"table": pa.array([], pa.string())}), sink)
+    put(folder / POINTS, sink.getvalue().to_pybytes())
+    put(folder / EXACT, (json.dumps(document, allow_nan=False) + "\n").encode())
+
+
+def read(folder: Path) -> Kept:
+    """What was gathered; nothing where nothing was."""
+    if not (folder / EXACT).is_file():
+        return Kept()
+    try:
+        document: dict[str, Any] = json.loads((folder / EXACT).read_text(encoding="utf-8"))
+        points = pq.read_table(folder / POINTS)
+        tables = tuple(_exact(name, facts, points) for name, facts in document["tables"].items())
+        book = document["book"]
+        return Kept(
+            tables,
+            {table: Law(**law) for table, law in document["laws"].items()},
+            tuple(Tried(**tried) for tried in document["tried"]),
+            None if book is None else Book(**book | {"spendings": tuple(Spending(**s) for s in book["spendings"])}),
+        )
+    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
+        raise InputError(
+            "The exact facts of this release cannot be read.",
+            given=f"{folder / EXACT}: {error}",
+            next=f"move {EXACT} and {POINTS} away; hubbub report RELEASE --log LOG counts them again",
+        ) from error
+
+
+def _exact(table: str, facts: Mapping[str, Any], points: pa.Table) -> Exact:
+    import pyarrow.compute as pc
+
+    mine = points.filter(pc.equal(points.column("table"), table)).drop_columns(["table"])
+    held = Histogram(**{column: np.array(values, np.int64) for column, values in facts["held"].items()})
+    error = None if facts["error"] is None else Error(**facts["error"])
+    sampled = None if facts["sampled"] is None else Sampled(**facts["sampled"])
+    return Exact(table, facts["value"], sampled, held, facts["nobodys"], error, mine)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A document of `owner-only/`; empty where it is not there or not one."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def put(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all, for its owner only."""
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def merged(before: Sequence[Exact], now: Sequence[Exact]) -> tuple[Exact, ...]:
+    """The newer facts of each table; what bounding took is known only to the run that drew the noise."""
+    old = {exact.table: exact for exact in before}
+    found = []
+    for exact in now:
+        known = old.pop(exact.table, None)
+        if known is not None and known.error is not None and known.error.bounding is not None:
+            exact = replace(exact, error=known.error)
+        found.append(exact)
+    return (*found, *old.values())

@@ -1,0 +1,241 @@
+"""What the studio holds: a log as it was looked at, the releases it may show, and the one run that may be going on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hubbub.errors import HubbubError, ParameterError, Refused
+from hubbub.look.inspected import Profile, profile
+from hubbub.privacy.fingerprint import look
+from hubbub.privacy.guarantee import finite, number
+from hubbub.privacy.ledger import Ledger, named
+from hubbub.privacy.odometer import odometer
+from hubbub.release.plan import Plan
+from hubbub.release.refusals import refuse_by_ledger, refuse_elsewhere
+from hubbub.release.story import Release
+from hubbub.studio.asked import Asked, release_command, spoken
+from hubbub.studio.jobs import Job
+from hubbub.studio.sketch import Sketch, sketches
+
+if TYPE_CHECKING:
+    from hubbub.card.owner import Owner
+    from hubbub.log import SearchLog
+
+LOOK = "studio"
+CONFIRM = ("allow_empty", "drop_outside")
+"""Options by which the owner confirms on the page what she might not have meant."""
+Confirmed = frozenset[str]
+
+
+@dataclass
+class Opened:
+    """A log: being read, looked at, or not readable."""
+
+    source: str
+    profile: Profile | None = None
+    sketches: dict[str, Sketch] = field(default_factory=dict)
+    problem: str = ""
+    share: float = 0.0
+    """How much of it is read."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether there are numbers."""
+        return self.profile is not None
+
+
+@dataclass
+class Studio:
+    """Everything behind the page. Paths come from the command line, or are made here; none comes from the page."""
+
+    folder: Path
+    """Where releases are written, each into a new folder of its own."""
+    owner: Owner
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """Options about the log and the ledger, as the command line had them."""
+    config: str | None = None
+    max_rejects: float = 0.05
+    opened: Opened | None = None
+    releases: dict[str, Path] = field(default_factory=dict)
+    job: Job | None = None
+    starting: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def population(self) -> str:
+        """Whose budget is spent."""
+        return named(self.given.get("population") or "default")
+
+    @property
+    def dataset(self) -> str:
+        """The owner's name for the log."""
+        return named(self.given.get("dataset") or "default")
+
+    @property
+    def ledger(self) -> Path | None:
+        """None: the user's own."""
+        return Path(self.given["ledger"]) if self.given.get("ledger") else None
+
+    # ------------------------------------------------------------------ the log
+
+    def look(self, read: Callable[[Callable[[int, int], None]], SearchLog]) -> None:
+        """Read the log, tell the ledger, and keep numbers; the cleaned copy of the log is gone when this returns."""
+        opened = self.opened
+        assert opened is not None
+
+        def progress(done: int, total: int) -> None:
+            opened.share = done / total if total else 1.0
+
+        try:
+            with read(progress) as log:
+                with Ledger(self.ledger) as book:
+                    look(book, log, self.population, self.dataset, LOOK)
+                opened.sketches = sketches(log)
+                opened.profile = profile(log, self.max_rejects)
+        except HubbubError as error:
+            opened.problem = str(error)
+        except Exception as error:
+            opened.problem = f"The log could not be read: {type(error).__name__}."  # the text may quote the log
+
+    # ------------------------------------------------------------------ a release
+
+    def plan(self, asked: Asked, name: str, confirmed: Confirmed = frozenset()) -> Plan:
+        """The release that was asked for, into a new folder of the studio's own."""
+        if not name or name != Path(name).name or name.startswith(".") or not name.isprintable():
+            raise ParameterError(
+                "The name of a release is the name of one new folder.",
+                given=name,
+                allowed=f"a name without slashes, inside {self.folder}",
+            )
+        return Plan(
+            asked.build(),
+            self.folder / name,
+            self.owner,
+            population=self.population,
+            dataset=self.dataset,
+            new_population=bool(self.given.get("new_population")),
+            other_people=bool(self.given.get("other_people")),
+            users_public=self.given.get("users_public"),
+            allow_empty=bool(self.given.get("allow_empty")) or "allow_empty" in confirmed,
+            drop_outside=bool(self.given.get("drop_outside")) or "drop_outside" in confirmed,
+        )
+
+    def command(self, asked: Asked, name: str, confirmed: Confirmed = frozenset()) -> list[str]:
+        """The same as a command."""
+        given = dict(self.given) | dict.fromkeys(sorted(confirmed), True)
+        return release_command(given, asked, self.folder / (name or "release"), self.config)
+
+    def confirmable(self) -> dict[str, str]:
+        """What of the log has to be confirmed on the page before a release of it, in words, by its option."""
+        found = None if self.opened is None else self.opened.profile
+        if self.owner.period is None or found is None or found.outside_period == 0:
+            return {}
+        lost = f"Leave out {found.outside_period:,} of {found.outside_period + found.rows:,} rows"
+        asked = {"drop_outside": f"{lost}: they are not {self.owner.period}, or have no time"}
+        if found.rows == 0:
+            asked["allow_empty"] = "Release nothing: no row is left"
+        return {flag: text for flag, text in asked.items() if not self.given.get(flag)}
+
+    def _refuse(self, plan: Plan) -> None:
+        """What is known of the log already need not be found out by a run."""
+        plan.refuse_early()
+        found = None if self.opened is None else self.opened.profile
+        if found is not None:
+            refuse_elsewhere(plan, found.rows, found.rows + found.outside_period)
+
+    def consequences(self, asked: Asked, name: str, confirmed: Confirmed = frozenset()) -> dict[str, object]:
+        """The claim, the ledger before and after, and the library's own refusal if there is one. Spends nothing."""
+        plan = self.plan(asked, name, confirmed)
+        guarantee = plan.guarantee()
+        period = "" if self.owner.period is None else str(self.owner.period)
+        refusal = ""
+        with Ledger(self.ledger) as book:
+            before, cap = book.spent(self.population), book.cap_of(self.population)
+            new = self.population not in book.populations()
+            after, after_delta = _with(book, self.population, plan)
+            try:
+                refuse_by_ledger(book, plan, quickly=True)
+                self._refuse(plan)
+            except HubbubError as error:
+                refusal = str(error)
+        return {
+            "claim": guarantee.sentence(period),
+            "population": self.population,
+            "new_population": new,
+            "before": number(before.epsilon),
+            "after": number(after),
+            "before_value": finite(before.epsilon),
+            "after_value": finite(after),
+            "delta": number(before.delta),
+            "after_delta": number(after_delta),
+            "releases": before.releases,
+            "cap": None if cap is None else {"epsilon": cap.epsilon, "delta": cap.delta},
+            "refusal": refusal,
+            "remarks": plan.remarks(),
+            "confirm": self.confirmable(),
+            "command": spoken(self.command(asked, name, confirmed)),
+        }
+
+    def start(self, asked: Asked, name: str, confirmed: Confirmed = frozenset()) -> Job:
+        """Start it, after every refusal that needs no look at the log."""
+        with self.starting:
+            if self.opened is None:
+                raise Refused("No log was opened.", next="start the studio with one: hubbub studio LOG")
+            if self.job is not None and self.job.state == "running":
+                raise Refused("A release is running.", next="wait for it, or cancel it")
+            plan = self.plan(asked, name, confirmed)
+            self._refuse(plan)
+            with Ledger(self.ledger) as book:
+                refuse_by_ledger(book, plan)
+                before = book.spent(self.population).epsilon
+            job = Job(self.command(asked, name, confirmed), plan.out, self.population, self.ledger, before)
+            job.start()
+            self.job = job
+            return job
+
+    def progress(self) -> dict[str, object] | None:
+        """The run that is going on, or the last one."""
+        job = self.job
+        if job is None:
+            return None
+        state = job.state  # once: it may end while we look
+        if state == "done":
+            self.add(job.out)
+        with Ledger(self.ledger) as book:
+            after = book.spent(self.population).epsilon
+        return {
+            "state": state,
+            "phase": job.phase,
+            "lines": job.lines[-40:],
+            "told": job.told(),
+            "release": next((name for name, path in self.releases.items() if path == job.out.resolve()), None),
+            "before": number(job.epsilon_before),
+            "now": number(after),
+        }
+
+    # ------------------------------------------------------------------ releases
+
+    def add(self, path: Path) -> None:
+        """A release that may be shown, by its folder's name."""
+        path = path.resolve()
+        name, n = path.name, 1
+        while self.releases.get(name, path) != path:
+            n += 1
+            name = f"{path.name} ({n})"
+        self.releases[name] = path
+
+    def release(self, name: str) -> Release:
+        """One of those; the page names it, and no more than that."""
+        if name not in self.releases:
+            raise ParameterError("There is no such release here.", given=name, allowed=", ".join(self.releases))
+        return Release(self.releases[name])
+
+
+def _with(book: Ledger, population: str, plan: Plan) -> tuple[float, float]:
+    """(ε, δ) so far with this release, as the ledger would print them."""
+    entries = book.entries(population)
+    losses = [*(e.loss for e in entries if e.private), plan.mechanism.loss()]
+    return odometer(losses) if all(e.private for e in entries) else (float("inf"), 1.0)

@@ -1,0 +1,121 @@
+"""Attack a release as its owner: every attack in turn, results to `owner-only/attacks.json`.
+
+    {attack: {"success": …, "false_alarms": …, "allowed": …, "verdict": …, "how": …} or {"not_attackable": why}}
+
+Everything here was computed from the raw log: none of it may be published, and nothing under `public/` is touched.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hubbub.card.schema import Card
+from hubbub.errors import InputError
+from hubbub.mechanisms import Mechanism
+from hubbub.mechanisms import build as build_mechanism
+from hubbub.privacy.fingerprint import look
+from hubbub.privacy.ledger import Ledger, named
+from hubbub.release.story import Release
+from hubbub.worth.attacks import attacks, build
+from hubbub.worth.attacks.base import TARGETS, Attack, NotAttackable, Setup
+from hubbub.worth.evidence import Evidence
+from hubbub.worth.tasks.base import Truth
+from hubbub.worth.tasks.run import keep, owner_only
+
+if TYPE_CHECKING:
+    from hubbub.log import SearchLog
+
+NOT_ATTACKABLE = "not_attackable"
+FILE = "attacks.json"
+Found = dict[str, dict[str, Any]]
+
+
+def attack(
+    release: str | Path | Release,
+    log: SearchLog | str | Path,
+    kinds: Sequence[str] | None = None,
+    truth: str | Path | Truth | None = None,
+    *,
+    other: str | Path | None = None,
+    targets: int = TARGETS,
+    seed: int = 0,
+    ledger: str | Path | None = None,
+    population: str = "default",
+    dataset: str = "default",
+    say: Callable[[str], None] = lambda _: None,
+) -> Found:
+    """Attack a release (by every attack unless named) with the help of its log; the Python form of `hubbub attack`."""
+    from hubbub.log import SearchLog, read_log
+
+    released = release if isinstance(release, Release) else Release(release)
+    chosen, known = choose(kinds), truth if isinstance(truth, Truth) or truth is None else Truth(truth)
+    owner_only(released)
+    mechanism = mechanism_of(released)
+    more: dict[str, Any] = {"truth": known, "other": other, "targets": targets, "seed": seed, "say": say}
+    with Ledger(None if ledger is None else Path(ledger)) as book:
+        if isinstance(log, SearchLog):
+            look(book, log, named(population), named(dataset), "attack")
+            return run(released, mechanism, log, chosen, **more)
+        with read_log(log) as opened:
+            look(book, opened, named(population), named(dataset), "attack")
+            return run(released, mechanism, opened, chosen, **more)
+
+
+def choose(names: Sequence[str] | None) -> list[Attack]:
+    """The attacks of these names, or all of them."""
+    return [build(name) for name in dict.fromkeys(names or attacks())]
+
+
+def mechanism_of(release: Release) -> Mechanism:
+    """The mechanism that made a release, from its card; public lists are not on it."""
+    card = Card.model_validate(release.card)
+    if card.mechanism.public_lists:
+        raise InputError(
+            "This release was made with a public list, which is not on its card.",
+            given=", ".join(str(p.get("name")) for p in card.mechanism.public_lists),
+            next="use the command hubbub attack, which finds the list by owner-only/run.toml",
+        )
+    return build_mechanism(
+        card.mechanism.name,
+        card.mechanism.parameters,
+        variant=card.mechanism.variant,
+        neighbours=card.unit.neighbouring,
+        tables=card.mechanism.tables,
+    )
+
+
+def run(
+    release: Release,
+    mechanism: Mechanism,
+    log: SearchLog,
+    chosen: Sequence[Attack],
+    *,
+    say: Callable[[str], None] = lambda _: None,
+    memory: str = "2GB",
+    threads: int | None = None,
+    **more: Any,
+) -> Found:
+    """Every chosen attack, written as it finishes. The caller has told the ledger."""
+    folder = owner_only(release)
+    asked = {one.name for one in chosen}
+    found: Found = {name: {NOT_ATTACKABLE: "not asked for"} for name in attacks() if name not in asked}
+    with Evidence.of_release(release, memory=memory, threads=threads) as released:
+        setup = Setup(mechanism, log, released, memory=memory, threads=threads, say=lambda t: say(f"  {t}"), **more)
+        for at, one in enumerate(chosen):
+            started = time.monotonic()
+            say(f"{one.name} ({at + 1} of {len(chosen)})")
+            found[one.name] = tried(one, setup)
+            say(f"{one.name}: {time.monotonic() - started:.1f} s")
+            keep(folder, one.name, found[one.name], {}, FILE)
+    return dict(sorted(found.items()))
+
+
+def tried(one: Attack, setup: Setup) -> dict[str, Any]:
+    """What one attack achieved, or why it makes no sense."""
+    try:
+        return one.run(setup).record()
+    except NotAttackable as why:
+        return {NOT_ATTACKABLE: why.reason}

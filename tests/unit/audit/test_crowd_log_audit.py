@@ -1,0 +1,20 @@
+"""The audit of a synthetic log finds nothing in the installed code. Its mutants: test_audit."""
+
+from __future__ import annotations
+
+from hubbub.audit.checks import logs
+from hubbub.audit.protocols import Subject
+from hubbub.audit.suite import SUBJECTS
+from hubbub.mechanisms import Mechanism
+
+
+def subject() -> Mechanism:
+    return next(m for m in SUBJECTS["crowd"]() if "log" in m.tables)
+
+
+def test_the_installed_code_is_not_refuted() -> None:
+    rows = list(logs.tests(Subject.of(subject())))
+    assert len(rows) >= 20
+    assert [r for r in rows if r.refuted] == []
+    shares = [r.observed for r in rows if r.check.startswith("one user's share")]
+    assert max(shares) > 0.95, "the greedy users do not reach the bound"

@@ -1,0 +1,358 @@
+"""The papers' experiments: the rule by hand, the parts against tasks and mechanisms, and a tiny run of everything."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.conftest import Hubbub, document
+
+from hubbub.errors import OurBug, ParameterError
+from hubbub.papers.experiments import EXPERIMENTS, Row, draws, experiments, gotz, ids, safelog, sessions_2017
+from hubbub.papers.experiments.draws import compute, name_of
+from hubbub.papers.experiments.gotz_epsilon import slope
+from hubbub.papers.experiments.lab import Lab, Numbers
+from hubbub.papers.experiments.page import merged, page, write
+from hubbub.papers.experiments.rows import Cells
+from hubbub.papers.experiments.rule import (
+    NOTHING,
+    VERDICTS,
+    Decision,
+    Sample,
+    average,
+    close,
+    direction,
+    every,
+    falls,
+    higher,
+    lower,
+    near,
+    peaks,
+    rises,
+    times,
+)
+from hubbub.papers.experiments.show import lines, mean
+from hubbub.worth.evidence import Evidence
+from hubbub.worth.tasks.base import need
+from hubbub.worth.tasks.graph import Graph
+from hubbub.worth.tasks.retrieval import fold_scores
+from hubbub.worth.tasks.suggestion import learned, released, suggested
+
+ROOT = Path(__file__).parents[3]
+USERS, SEED = 300, 3
+ISSUE = {
+    "gotz": {f"figure-{n}" for n in range(2, 9)} | {"table-3"},
+    "safelog": {"figure-3", "figure-4", "figure-5", "table-3"},
+    "sessions": {"table-5", "figure-1", "figure-2"},
+    "korolova": {"fractions"},
+    "hong": {"table-4"},
+}
+
+
+def of(*values: float | None) -> Sample:
+    return Sample(values)
+
+
+# ------------------------------------------------------------------ the rule
+
+
+def test_the_interval_is_students() -> None:
+    """1, 2, 3: standard deviation 1, t of two degrees 4.302653, so 4.302653/√3."""
+    assert of(1, 2, 3).mean == 2
+    assert math.isclose(of(1, 2, 3).half or 0, 2.484138, rel_tol=1e-6)
+    assert of(5, 5, 5).half == 0 and of(5).half == math.inf
+    assert of(1, None).mean is None and of(1, None).half is None and of().mean is None
+    assert of(1, 2, 3).record() == {
+        "mean": 2, "low": pytest.approx(-0.484138), "high": pytest.approx(4.484138), "draws": [1, 2, 3],
+    }  # fmt: skip
+    assert of(7).record() == {"mean": 7, "low": None, "high": None, "draws": [7]}
+
+
+def test_samples_are_compared_draw_by_draw() -> None:
+    """The logs differ by far more than the two numbers do, and every log says the same."""
+    a, b = of(1, 100, 1000), of(2, 101.1, 1000.9)
+    assert direction(a, b) == 1 and direction(b, a) == -1
+    assert direction(of(1, 2, 3), of(3, 1, 3)) == 0
+    assert direction(of(1, 1), of(2, 2)) == 1, "draws that differ by nothing leave no doubt"
+    assert direction(of(1), of(2)) == 0, "one draw says nothing"
+
+
+def test_higher_and_lower() -> None:
+    a, b = of(1, 2, 3), of(2, 3, 4.1)
+    assert higher(a, b).verdict == "shown" and higher(b, a).verdict == "differs"
+    assert lower(b, a, ("KA", "DP")) == Decision("shown", "DP is lower than KA.")
+    assert lower(a, b, ("KA", "DP")).why == "DP is higher than KA."
+    assert higher(of(1, 2, 3), of(3, 1, 3)).verdict == "not shown"
+    assert higher(of(1, None), of(2, 2)).verdict == "not shown"
+    assert "Nothing to evaluate" in higher(of(1, None), of(2, 2)).why
+
+
+def test_rising_allows_noise_and_no_step_back() -> None:
+    up = {"a": of(1, 1.1), "b": of(2, 2.1), "c": of(3, 3.1)}
+    assert rises(up).verdict == "shown" and falls(up).verdict == "differs"
+    assert falls(dict(reversed(up.items()))).verdict == "shown"
+    noisy = {"a": of(1, 1.1), "b": of(2.9, 3.5), "c": of(3.2, 3.1)}
+    assert rises(noisy).verdict == "shown", "the step back from b to c is within its interval"
+    back = {"a": of(1, 1.1), "b": of(5, 5.1), "c": of(3, 3.1)}
+    assert rises(back).verdict == "not shown" and "falls from b to c" in rises(back).why
+    assert falls(dict(reversed(back.items()))).why == "It falls from c to a, but rises from c to b."
+    assert rises({"a": of(1, 2), "b": of(2, 1)}).verdict == "not shown"
+    assert rises({"a": of(1, 1), "b": of(None, 2)}).verdict == "not shown"
+
+
+def test_peaks() -> None:
+    assert peaks({"a": of(1, 1), "b": of(3, 3), "c": of(2, 2)}).verdict == "shown"
+    assert peaks({"a": of(1, 1), "b": of(2, 2), "c": of(3, 3)}).verdict == "not shown"
+    assert peaks({"a": of(3, 3), "b": of(2, 2), "c": of(1, 1)}).verdict == "differs"
+    assert peaks({"a": of(1, 9), "b": of(9, 2), "c": of(1, 2)}).verdict == "not shown"
+
+
+def test_close_and_near() -> None:
+    assert close(of(100, 100, 100), of(95, 96, 95)).verdict == "shown"
+    assert close(of(100, 100, 100), of(80, 81, 80)).verdict == "differs"
+    assert close(of(100, 100, 100), of(80, 110, 95)).verdict == "not shown", "the interval is too wide to tell"
+    assert close(of(0, 0), of(0, 0)).verdict == "shown"
+    assert near(of(54, 58), 55, 10).verdict == "shown" and near(of(54, 58), 96, 10).verdict == "differs"
+    assert near(of(54, 58), 96, 10).why == "40 below the printed 96."
+    assert times(of(1, 4), of(8, 32), 10, 2, ("a", "the b")) == Decision("shown", "The b is 8 times a.")
+    assert times(of(1, 4), of(8, 32), 1, 2).verdict == "differs" and times(of(1, 4), of(0, 1), 1, 2).why == NOTHING.why
+
+
+def test_every_is_as_strong_as_its_weakest() -> None:
+    yes, no, against = (higher(of(1, 1), of(x, x)) for x in (2, 1, 0))
+    assert [every(given).verdict for given in ([yes, yes], [yes, no], [yes, no, against])] == [
+        "shown", "not shown", "differs",
+    ]  # fmt: skip
+    assert average([of(1, 2, None), of(3, 4, 5)]) == of(2, 3, None)
+
+
+def test_the_slope_of_a_power_law() -> None:
+    x = np.arange(10, 2_000, dtype=np.float64)
+    n = np.repeat(x.astype(np.int64), np.round(1e7 * x**-2.5).astype(np.int64))
+    found = slope(n, 10)
+    assert found is not None and math.isclose(found, 2.5, rel_tol=0.01)
+    assert slope(np.array([3, 4, 100]), 50) is None
+
+
+# ------------------------------------------------------------------ one draw
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    with Lab(USERS, SEED, tmp_path_factory.mktemp("lab"), 1) as made:
+        yield made
+
+
+def test_a_sweep_is_its_single_runs(lab: Lab) -> None:
+    log, settings = lab.log("gotz"), [gotz.zealous(lab, epsilon, 2) for epsilon in (5, 20)]
+    context = {"variant": "published", "tables": ["queries"]}
+    together = [release.table("queries") for release in lab.sweep(log, "zealous", settings, **context)]
+    alone = [lab.run(log, "zealous", each, **context).table("queries") for each in settings]
+    assert together == alone and together[0] != together[1]
+    with pytest.raises(OurBug, match="limit users alike"):
+        list(lab.sweep(log, "zealous", [gotz.zealous(lab, 5, m) for m in (1, 2)], **context))
+
+
+def test_histograms_of_a_k_query_anonymous_log(lab: Lab) -> None:
+    """The queries are those of the mechanism; keywords and pairs are of these queries only."""
+    found = gotz.k_query(lab, 4)
+    mechanism = lab.run(lab.log("gotz"), "k-query", {"k": 4}, tables=["queries"])
+    assert found["queries"] == need(mechanism, "queries", "release") and found["queries"].num_rows > 3
+    kept = set(found["queries"].column("query").to_pylist())
+    assert set(found["keywords"].column("keyword").to_pylist()) == {word for query in kept for word in query.split()}
+    pairs = found["transitions"].to_pylist()
+    assert all({pair["query"], pair["next_query"]} <= kept for pair in pairs)
+
+
+def test_nobody_is_on_both_sides(lab: Lab) -> None:
+    whole, training = lab.log("aol"), lab.training("aol", 5, 0)
+    assert 0.6 * whole.users() < training.users() < whole.users()
+    test = safelog.questions(lab)
+    seen = training.engine.fetch("SELECT count(*) AS n FROM log WHERE url IS NOT NULL").column("n")[0].as_py()
+    all_clicks = whole.engine.fetch("SELECT count(*) AS n FROM log WHERE url IS NOT NULL").column("n")[0].as_py()
+    assert seen < all_clicks and test.row.size
+
+
+@pytest.mark.parametrize("name", ["clicks", "transitions"])
+def test_figure_3_scores_both_sides_on_the_same_kind_of_graph(lab: Lab, name: str) -> None:
+    """A release that is the log it was made from scores what that log scores, with transitions or without."""
+    training, test = lab.training("aol", 5, 0), safelog.questions(lab)
+    ours = Evidence.of_log(training, "count")
+    tables = {table: need(ours, table, "original") for table in dict.fromkeys(("queries", "clicks", name))}
+    release = Evidence.of_tables(tables, "count")
+    found: Numbers = {}
+    safelog.scored(found, "release", release, test)
+    safelog.beside(found, "", training, release, test)
+    metrics = [key.removeprefix("original ") for key in found if key.startswith("original ")]
+    assert {"random_walk.nDCG@10", "test_queries_evaluated"} <= set(metrics)
+    for metric in metrics:
+        assert found[f"original {metric}"] == found[f"release {metric}"]
+    assert found["same random_walk.nDCG@10"] == found["original random_walk.nDCG@10"]
+
+
+def test_the_questions_that_a_release_answers(lab: Lab) -> None:
+    """What is left for the comparison on equal terms is what the release was evaluated on, no more and no less."""
+    training, test = lab.training("aol", 5, 0), safelog.questions(lab)
+    graph = Graph.of(need(next(safelog.released(lab, training, [safelog.settings(5, 1)])), "clicks", "release"))
+    whole, part = fold_scores(graph, test, test.within(graph)), safelog.restricted(test, graph)
+    again = fold_scores(graph, part, part.within(graph))
+    assert 0 < again["test_queries"] == whole["test_queries_evaluated"] < whole["test_queries"]
+    assert math.isclose(again["random_walk.nDCG@10"], whole["random_walk.nDCG@10"])
+
+    _, prefixes = learned(lab.original("aol", "count"), SEED)
+    graph = released(lab.run(lab.training("aol", 10, 9), "k-click", {"k": 2}))
+    whole = suggested(graph, prefixes)
+    again = suggested(graph, sessions_2017.answered(prefixes, graph))
+    assert 0 < again["prefixes"] == whole["prefixes_evaluated"] < whole["prefixes"]
+    assert again["sessions"] == whole["sessions_evaluated"]
+    assert math.isclose(again["precision@5"], whole["precision@5"])
+
+
+def test_equal_sizes(lab: Lab) -> None:
+    found = safelog.equal_sizes(lab)
+    searches = [found[f"limit={limit} searches"] or 0 for limit in safelog.LIMITS]
+    people = [found[f"limit={limit} users"] or 0 for limit in safelog.LIMITS]
+    assert max(searches) - min(searches) <= max(safelog.LIMITS)
+    assert people == sorted(people, reverse=True) and people[-1] < people[0]
+
+
+# ------------------------------------------------------------------ everything, tiny
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("experiments")
+
+
+@pytest.fixture(scope="module")
+def rows(out: Path) -> list[Row]:
+    return experiments(users=USERS, draws=2, seed=SEED, out=out, workers=1)
+
+
+def test_every_figure_and_table_of_the_issue_has_rows() -> None:
+    found = ids()
+    assert len(set(found)) == len(found)
+    for paper, parts in ISSUE.items():
+        assert {id.split("/")[1] for id in found if id.startswith(paper + "/")} == parts
+    assert {e.id.partition("/")[0] for e in EXPERIMENTS} == set(ISSUE)
+
+
+def test_every_row_is_complete(rows: list[Row]) -> None:
+    assert [row.id for row in rows] == ids()
+    for row in rows:
+        record = row.record()
+        assert set(record) == {
+            "id", "paper", "part", "expected", "command", "parameters", "seen", "evaluated", "verdict", "why",
+        }  # fmt: skip
+        assert row.verdict in VERDICTS and row.why and row.expected and row.parameters and row.seen
+        assert row.evaluated or "total" in row.id or "singletons" in row.id, "scores without what they are about"
+        assert row.id in row.command and "--experiments" in row.command
+        assert all(len(sample.values) == 2 for sample in (*row.seen.values(), *row.evaluated.values()))
+        json.dumps(record, allow_nan=False)
+
+
+def test_the_finding_on_smaller_logs_stands_beside_its_sessions(rows: list[Row]) -> None:
+    found = [row for row in rows if "smaller-scores-higher-precision" in row.id]
+    assert len(found) == 3
+    for row in found:
+        assert {"sessions", "sessions, original", "sessions, DP_S", "prefixes, DP_S"} <= set(row.evaluated)
+
+
+def test_what_is_there_is_not_run_again(rows: list[Row], out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(draws, "draw", lambda *_: pytest.fail("run again"))
+    assert experiments(users=USERS, draws=2, seed=SEED, out=out) == rows
+    (one,) = experiments("hong/table-4/growth", users=USERS, draws=2, seed=SEED, out=out)
+    assert one == rows[-1]
+    part = experiments("gotz/figure-4/", users=USERS, draws=2, seed=SEED, out=out)
+    assert part == [row for row in rows if row.id.startswith("gotz/figure-4/")]
+
+
+def test_cells_of_another_version_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, made = safelog.equal_sizes, []
+    monkeypatch.setattr(draws, "draw", lambda names, users, seed, folder, _: made.append((names, users, seed)))
+    cell = tmp_path / f"{name_of(run)}-100-7.json"
+    cell.write_text('{"hubbub": "0.0.0", "numbers": {"x": 1}}', encoding="utf-8")
+    with pytest.raises(OurBug, match="without numbers"):
+        compute([run], 100, [7], tmp_path, 1)
+    assert made == [(["safelog.equal_sizes"], 100, 7)]
+    cell.write_text("{", encoding="utf-8")
+    with pytest.raises(Exception, match="remove that file"):
+        compute([run], 100, [7], tmp_path, 1)
+
+
+def test_processes_see_what_one_process_sees(rows: list[Row], tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    found = experiments(
+        "korolova", users=USERS, draws=2, seed=SEED, out=tmp_path, workers=2, progress=lambda *at: told.append(at)
+    )
+    assert found == [row for row in rows if row.id.startswith("korolova/")]
+    assert told[-1] == (2, 2)
+
+
+def test_the_page_and_the_terminal_show_every_row(rows: list[Row], tmp_path: Path) -> None:
+    write(tmp_path, rows)
+    text = (tmp_path / "experiments.md").read_text(encoding="utf-8")
+    assert text == page(rows) and all(f"| `{row.id}` |" in text for row in rows)
+    assert len(json.loads((tmp_path / "rows.json").read_text(encoding="utf-8"))["rows"]) == len(rows)
+    shown = list(lines(rows, 100))
+    assert all(any(row.id in line for line in shown) for row in rows)
+    assert max(map(len, shown)) <= 130 and shown[-1].startswith(f"{len(rows)} rows: ")
+    assert (mean(of(None)), mean(of(12345.6, 12345.6)), mean(of(3, 3)), mean(of(1, 2))) == (
+        "–", "12,346", "3", "1.5 ± 6.4",
+    )  # fmt: skip
+
+
+def test_tables_that_were_run_again_replace_those_on_the_page(rows: list[Row]) -> None:
+    whole = page(rows)
+    part = [row for row in rows if row.id.startswith("gotz/figure-6/")]
+    assert merged(whole, page(part)) == merged(whole, whole) == merged("", whole) == whole
+    other = [dataclasses.replace(row, verdict="differs", why="Otherwise.") for row in part]
+    again = {row.id: row for row in other}
+    assert merged(whole, page(other)) == page([again.get(row.id, row) for row in rows]) != whole
+    with pytest.raises(OurBug, match="another run"):
+        merged(whole, page([dataclasses.replace(part[0], command="hubbub reproduce --users 7")]))
+    with pytest.raises(OurBug, match="no table"):
+        merged(whole, page([dataclasses.replace(part[0], part="Figure 99")]))
+
+
+# ------------------------------------------------------------------ the command and the docs
+
+
+def test_the_command(hubbub: Hubbub, rows: list[Row], out: Path) -> None:
+    size = ["--users", str(USERS), "--draws", "2", "--seed", str(SEED), "--out", str(out)]
+    found = document(hubbub("reproduce", "hong", "--experiments", *size, "--json"))["rows"]
+    assert found == [json.loads(json.dumps(row.record())) for row in rows if row.id.startswith("hong/")]
+    said = hubbub("reproduce", "hong/table-4/growth", "--experiments", *size).output
+    assert "impossible  hong/table-4/growth" in said and "again:" in said
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--users", "100"],
+        ["--experiments", "--users", "5"],
+        ["--experiments", "--draws", "1"],
+        ["--experiments", "--seed", "-1"],
+        ["gotz/figure-9", "--experiments"],
+        ["gotz/table-1", "--experiments"],
+    ],
+)
+def test_mistakes_end_before_anything_runs(hubbub: Hubbub, wrong: list[str]) -> None:
+    assert "hubbub: " in hubbub("reproduce", *wrong, code=2).output
+
+
+def test_an_unknown_row_is_told_which_there_are() -> None:
+    with pytest.raises(ParameterError, match=re.escape("gotz/figure-8/top-2")):
+        experiments("gotz/figure-8/top-3")
+
+
+def test_the_docs_page_has_every_row() -> None:
+    text = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+    assert [id for id in ids() if f"| `{id}` |" not in text] == []
+    assert Cells([], 0)["anything"] == Sample(())
