@@ -15,7 +15,7 @@ from hubbub.audit.checks import closed
 from hubbub.audit.mutants.safelog import SAFELOG
 from hubbub.audit.neighbours import crowd_of, one_user
 from hubbub.audit.neighbours.closed import ONE, POOL, TWO, closed_pairs, subjects
-from hubbub.audit.protocols import Row, Subject
+from hubbub.audit.protocols import AuditRow, Subject
 from hubbub.audit.tiny import measured
 from hubbub.public.lists import QueryPool
 
@@ -34,7 +34,7 @@ def shows(subject: Subject, events: tuple[object, ...], query: str = "new") -> f
     return math.fsum(mass for outcome, mass in law.items() if any(row[1] == query for row in outcome))
 
 
-def rows_of(subject: Subject, name: str) -> list[Row]:
+def rows_of(subject: Subject, name: str) -> list[AuditRow]:
     (pair,) = [p for p in closed_pairs(subject.mechanism) if p.name == name]
     return list(closed.divergence(subject, pair))
 
@@ -136,7 +136,7 @@ def test_correction_6_distinct_transitions_need_a_cap_of_their_own() -> None:
 
 def test_the_audit_finds_them() -> None:
     """Against the claim of every published subject something is refuted; against a proof, nothing."""
-    found: dict[str, list[Row]] = {"strict": [], "published": []}
+    found: dict[str, list[AuditRow]] = {"strict": [], "published": []}
     few = subjects()
     for mechanism in few[3:4] + [m for m in few if m.variant == "published"]:
         rows = list(closed.tests(Subject.of(mechanism), 2000))

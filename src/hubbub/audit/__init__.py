@@ -6,9 +6,9 @@ subjects that must be caught. A pass means "not refuted by these events", never 
 """
 
 from hubbub._callable import make_callable
-from hubbub.audit.protocols import Row, Subject
+from hubbub.audit.protocols import AuditRow, Subject
 from hubbub.audit.suite import audit, mutants
 
-__all__ = ["Row", "Subject", "audit", "mutants"]
+__all__ = ["AuditRow", "Subject", "audit", "mutants"]
 
 make_callable(__name__)

@@ -51,7 +51,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Row:
+class AuditRow:
     """What one check found. "not refuted" is the best a check can say."""
 
     mechanism: str
@@ -93,7 +93,7 @@ class Neighbouring(Protocol):
 class Tester(Protocol):
     """Tests one property of a subject on one pair of neighbouring logs."""
 
-    def __call__(self, subject: Subject, pair: Pair, /) -> Iterable[Row]:
+    def __call__(self, subject: Subject, pair: Pair, /) -> Iterable[AuditRow]:
         """The rows of what was found."""
         ...
 
@@ -110,30 +110,30 @@ def counting_steps(mechanism: Mechanism) -> tuple[AnyStep, ...]:
 
 def row(
     subject: Subject, check: str, against: str, bound: float, observed: float, power: float, detail: str = ""
-) -> Row:
+) -> AuditRow:
     """A row, refuted if what was observed exceeds the bound by more than rounding."""
     verdict = "refuted" if observed > bound * (1 + 1e-9) + 1e-15 else "not refuted"
     mechanism = subject.mechanism
-    return Row(mechanism.name, mechanism.variant, check, against, bound, observed, power, verdict, detail)
+    return AuditRow(mechanism.name, mechanism.variant, check, against, bound, observed, power, verdict, detail)
 
 
-def to_the_end(mechanism: str, variant: str, rows: Iterable[Row]) -> Iterator[Row]:
+def to_the_end(mechanism: str, variant: str, rows: Iterable[AuditRow]) -> Iterator[AuditRow]:
     """These rows; code that ends with an error on logs made for it keeps no promise, and is not taken for sound."""
     try:
         yield from rows
     except Exception as error:
         detail = f"{type(error).__name__}: {error}".replace("\n", " ")
-        yield Row(mechanism, variant, f"runs to its end: {detail}", "proven", 0.0, 1.0, 1.0, "refuted", detail)
+        yield AuditRow(mechanism, variant, f"runs to its end: {detail}", "proven", 0.0, 1.0, 1.0, "refuted", detail)
 
 
 SHARED = "shared"
 """Stands for a mechanism in rows about code that all of them use: reading, writing, booking, noise."""
 
 
-def shared_row(check: str, bound: float, observed: float, power: float, detail: str = "") -> Row:
+def shared_row(check: str, bound: float, observed: float, power: float, detail: str = "") -> AuditRow:
     """A row about shared code: what is proven of any mechanism rests on it."""
     verdict = "refuted" if observed > bound * (1 + 1e-9) + 1e-15 else "not refuted"
-    return Row(SHARED, "both", check, "proven", bound, observed, power, verdict, detail)
+    return AuditRow(SHARED, "both", check, "proven", bound, observed, power, verdict, detail)
 
 
 KINDS = {

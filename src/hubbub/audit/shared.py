@@ -20,9 +20,9 @@ from hubbub.audit.checks import (
     two_stages,
 )
 from hubbub.audit.checks.whole import FULL, QUICK, whole_runs
-from hubbub.audit.protocols import SHARED, Row, to_the_end
+from hubbub.audit.protocols import SHARED, AuditRow, to_the_end
 
-DETECTORS: tuple[Callable[[], Iterable[Row]], ...] = (
+DETECTORS: tuple[Callable[[], Iterable[AuditRow]], ...] = (
     taint.records,
     taint.people,
     taint.undeclared,
@@ -51,7 +51,7 @@ DETECTORS: tuple[Callable[[], Iterable[Row]], ...] = (
 )
 
 
-def tests(quick: bool) -> Iterator[Row]:
+def tests(quick: bool) -> Iterator[AuditRow]:
     """Every check of shared code; a quick audit runs the command less often."""
     for detector in (*DETECTORS, whole_runs(QUICK if quick else FULL)):
         yield from to_the_end(SHARED, "both", detector())

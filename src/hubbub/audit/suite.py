@@ -24,7 +24,7 @@ from hubbub.audit.mutants import MUTANTS
 from hubbub.audit.mutants.shared import SHARED_MUTANTS
 from hubbub.audit.neighbours import closed as closed_pairs
 from hubbub.audit.neighbours import threshold_pairs
-from hubbub.audit.protocols import SHARED, Row, Subject, Tester, is_pooled, kind_of, to_the_end
+from hubbub.audit.protocols import SHARED, AuditRow, Subject, Tester, is_pooled, kind_of, to_the_end
 from hubbub.audit.realistic import REALISTIC
 from hubbub.errors import OurBug, ParameterError
 from hubbub.mechanisms import Mechanism, build, mechanisms
@@ -111,14 +111,14 @@ SUBJECTS: dict[str, Callable[[], list[Mechanism]]] = {
 }
 
 
-MORE: dict[str, tuple[Callable[[], Iterable[Row]], ...]] = {
+MORE: dict[str, tuple[Callable[[], Iterable[AuditRow]], ...]] = {
     "crowd": (listed.of_rounds, listed.sampled),
     "korolova": (clicked.tests,),
 }
 """Checks with subjects of their own: what is known beforehand."""
 
 
-def contract(subject: Subject) -> Iterator[Row]:
+def contract(subject: Subject) -> Iterator[AuditRow]:
     """What holds for any parameters: one user's share, the only source of noise, the order of rows."""
     if subject.mechanism.takes_pool:
         yield from closed.contract(subject)
@@ -142,7 +142,7 @@ def contract(subject: Subject) -> Iterator[Row]:
             yield from test(subject, pair)
 
 
-def tests(subject: Subject, runs: int) -> Iterator[Row]:
+def tests(subject: Subject, runs: int) -> Iterator[AuditRow]:
     """Every test of one subject, the cheap ones first."""
     if subject.mechanism.name not in SUBJECTS and subject.mechanism.name in mechanisms():
         yield from generic.tests(subject, contract)
@@ -190,9 +190,9 @@ def tests(subject: Subject, runs: int) -> Iterator[Row]:
 
 def audit(
     mechanism: str | None = None, *, quick: bool = False, say: Callable[[str], None] = lambda _: None
-) -> list[Row]:
+) -> list[AuditRow]:
     """Audit the installed code of one mechanism, of what they share (`shared`), or of all."""
-    rows: list[Row] = []
+    rows: list[AuditRow] = []
     if mechanism in (None, SHARED):
         say("shared code")
         rows += to_the_end(SHARED, "both", shared.tests(quick))
@@ -202,7 +202,7 @@ def audit(
     return rows
 
 
-def _of_one(name: str, runs: int, say: Callable[[str], None]) -> Iterator[Row]:
+def _of_one(name: str, runs: int, say: Callable[[str], None]) -> Iterator[AuditRow]:
     """All rows of one mechanism: as people use it, then at small parameters."""
     for made in REALISTIC.get(name, list)():
         say(f"{name} {made.variant}, certificates and draws as people use it: {describe(made)}")
@@ -213,7 +213,7 @@ def _of_one(name: str, runs: int, say: Callable[[str], None]) -> Iterator[Row]:
         say(f"{name} {subject.mechanism.variant} {describe(subject.mechanism)}")
         yield from to_the_end(name, subject.mechanism.variant, tests(subject, runs))
     say(f"{name}: what is known beforehand, and users exchanged")
-    more: list[Callable[[], Iterable[Row]]] = [*MORE.get(name, ()), partial(exchanged.tests, name)]
+    more: list[Callable[[], Iterable[AuditRow]]] = [*MORE.get(name, ()), partial(exchanged.tests, name)]
     for test in more:
         yield from to_the_end(name, mechanisms()[name].variants[0], test())
 
@@ -234,12 +234,12 @@ def mutants(mechanism: str | None = None, *, say: Callable[[str], None] = lambda
     return found
 
 
-def _rows(make: Callable[[Mechanism], Subject], subjects: Iterable[Mechanism]) -> Iterator[Row]:
+def _rows(make: Callable[[Mechanism], Subject], subjects: Iterable[Mechanism]) -> Iterator[AuditRow]:
     for mechanism in subjects:
         yield from tests(make(mechanism), QUICK_RUNS)
 
 
-def _verdict(mutant: str, of: str, rows: Iterable[Row]) -> dict[str, str]:
+def _verdict(mutant: str, of: str, rows: Iterable[AuditRow]) -> dict[str, str]:
     """Caught by the first check that refutes something proven; a paper's claim may be false of the sound version."""
     by = ""
     try:

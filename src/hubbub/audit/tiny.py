@@ -74,7 +74,7 @@ def tiny_log(events: Iterable[Event], engine: Callable[..., Engine] = Tiny) -> I
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredLog:
     """Exact counts of a tiny log, and the text of every key by its id."""
 
     counts: Mapping[str, Any]
@@ -99,13 +99,13 @@ def values_of(released: Released) -> list[float | None]:
     return [float(v) for v in released.values]
 
 
-def measured(subject: Subject, events: Iterable[Event]) -> Measured:
+def measured(subject: Subject, events: Iterable[Event]) -> MeasuredLog:
     """Measure a tiny log with the subject's own code; several tests look at the same log."""
     return _measured(subject.measure, subject.mechanism, tuple(events))
 
 
 @lru_cache(maxsize=64)
-def _measured(measure: Measure, mechanism: Mechanism, events: tuple[Event, ...]) -> Measured:
+def _measured(measure: Measure, mechanism: Mechanism, events: tuple[Event, ...]) -> MeasuredLog:
     with tiny_log(events) as log:
         counts = measure(log, SECRET)
         keys = {}
@@ -116,4 +116,4 @@ def _measured(measure: Measure, mechanism: Mechanism, events: tuple[Event, ...])
             else:
                 rows = log.engine.fetch(f"SELECT {kind.list()} FROM {counted.keys} ORDER BY kid")
             keys[table] = [tuple(r[c] for c in kind.columns) for r in rows.to_pylist()]
-    return Measured(counts, keys)
+    return MeasuredLog(counts, keys)

@@ -11,7 +11,7 @@ from hubbub.cli.shared import Json, Quiet, Terminal, Verbose, command
 from hubbub.errors import CheckFailed
 
 if TYPE_CHECKING:
-    from hubbub.audit import Row
+    from hubbub.audit import AuditRow
 
 
 @command
@@ -70,14 +70,14 @@ def audit(
         raise CheckFailed(f"{len(broken)} proven guarantees were refuted.")
 
 
-def summary(rows: Sequence[Row]) -> Iterator[str]:
+def summary(rows: Sequence[AuditRow]) -> Iterator[str]:
     """Which claims of papers were refuted, how near the proven ε is met, and how often a sound version alarms."""
     from hubbub.audit.checks.statistical import LEVEL
     from hubbub.audit.protocols import kind_of
     from hubbub.card.audited import summary as found
     from hubbub.mechanisms import mechanisms
 
-    refuted: dict[str, list[Row]] = {}
+    refuted: dict[str, list[AuditRow]] = {}
     for r in rows:
         if r.refuted and r.against == "claimed":
             refuted.setdefault(r.mechanism, []).append(r)
@@ -110,7 +110,7 @@ def strangers(names: set[str]) -> Iterator[str]:
         yield f"{name}: {NO_SUBJECTS}."
 
 
-def _keep(rows: Sequence[Row], quick: bool, terminal: Terminal) -> None:
+def _keep(rows: Sequence[AuditRow], quick: bool, terminal: Terminal) -> None:
     from hubbub.card import audited
 
     try:

@@ -17,7 +17,7 @@ from hubbub.audit.mutants.lists import LIST_MUTANTS
 from hubbub.audit.mutants.shared import SHARED_MUTANTS, Fault
 from hubbub.audit.mutants.sizes import SIZE_MUTANTS
 from hubbub.audit.neighbours.closed import POOL
-from hubbub.audit.protocols import Row
+from hubbub.audit.protocols import AuditRow
 from hubbub.audit.shared import DETECTORS
 from hubbub.audit.suite import MORE
 from hubbub.errors import ParameterError
@@ -29,7 +29,7 @@ from hubbub.steps.count import Counts
 MUTANTS = {name: Fault(name, detector, changes) for name, detector, changes in (*SIZE_MUTANTS, *LIST_MUTANTS)}
 
 
-def refuted(rows: Any) -> list[Row]:
+def refuted(rows: Any) -> list[AuditRow]:
     return [row for row in rows if row.refuted]
 
 

@@ -18,7 +18,7 @@ from hubbub.audit.checks import ran, sums
 from hubbub.audit.checks.certificates import certificate
 from hubbub.audit.mutants.certificates import CERTIFICATE_MUTANTS
 from hubbub.audit.mutants.shared import Fault
-from hubbub.audit.protocols import Row, Subject
+from hubbub.audit.protocols import AuditRow, Subject
 from hubbub.audit.realistic import REALISTIC
 from hubbub.audit.suite import SUBJECTS
 from hubbub.mechanisms import build, mechanisms
@@ -138,7 +138,7 @@ def test_code_that_cannot_be_looked_at_is_not_taken_for_sound(monkeypatch: pytes
 
 def test_a_refutation_without_bounds_is_printed(monkeypatch: pytest.MonkeyPatch, hubbub: Hubbub) -> None:
     """A ratio that is infinite is the worst there is: it must not end the command before it is told."""
-    row = Row("zealous", "published", "a ratio", "proven", 2.0, math.inf, 0.0, "refuted")
+    row = AuditRow("zealous", "published", "a ratio", "proven", 2.0, math.inf, 0.0, "refuted")
     monkeypatch.setattr("hubbub.audit.suite._of_one", lambda *_: iter([row]))
     found = document(hubbub("audit", "--mechanism", "zealous", "--json", code=1))["rows"]
     assert isinstance(found, list) and found[0]["observed"] is None and found[0]["verdict"] == "refuted"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import RELEASE, Hubbub, document
 
-from hubbub.audit.protocols import Row
+from hubbub.audit.protocols import AuditRow
 from hubbub.card import audited, check
 from hubbub.card.audited import SHARED, Found
 
@@ -71,8 +71,8 @@ def test_a_card_that_was_given_better_words_is_broken(hubbub: Hubbub, log_file: 
 
 
 def test_what_is_kept_of_rows() -> None:
-    def row(against: str, verdict: str, epsilon: float | None = None, empirical: float = 0.0) -> Row:
-        return Row("korolova", "strict", "c", against, 1, 1, 1, verdict, epsilon=epsilon, empirical=empirical)
+    def row(against: str, verdict: str, epsilon: float | None = None, empirical: float = 0.0) -> AuditRow:
+        return AuditRow("korolova", "strict", "c", against, 1, 1, 1, verdict, epsilon=epsilon, empirical=empirical)
 
     rows = [row("proven", "not refuted", 1.0, 0.5), row("proven", "refuted", 2.0, 1.9), row("claimed", "refuted")]
     [found] = audited.summary(rows, quick=True).values()

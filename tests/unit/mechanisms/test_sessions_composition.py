@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from hubbub import Sessions
-from hubbub.audit.checks.composed import Losses, composed
+from hubbub.audit.checks.composed import LossLaw, composed
 from hubbub.audit.checks.counts import sensitivity
 from hubbub.audit.checks.statistical import sampled
 from hubbub.audit.mutants import MUTANTS
 from hubbub.audit.neighbours.sessions import session_pairs, visit
-from hubbub.audit.protocols import Pair, Row, Subject
+from hubbub.audit.protocols import AuditRow, Pair, Subject
 from hubbub.audit.tiny import measured
 from hubbub.steps.sessions import SEPARATOR
 
@@ -26,7 +26,7 @@ CLAIMED = 2.2507e-7
 GRID = 1 / 128
 
 
-def continuous(count: int, more: int, K: int) -> Losses:
+def continuous(count: int, more: int, K: int) -> LossLaw:
     """One key of the paper's algorithm at b = 1: the loss of `more` against `count`, rounded down to the grid."""
 
     def passes(c: int) -> float:
@@ -41,7 +41,7 @@ def continuous(count: int, more: int, K: int) -> Losses:
     losses = np.append(slope + shown, math.log((1 - passes(more)) / (1 - passes(count))))
     at = np.floor(losses / GRID + 1e-9).astype(int)
     weights = np.append(mass * passes(more), 1 - passes(more))
-    return Losses(int(at.min()), np.bincount(at - at.min(), weights).astype(float), 0.0)
+    return LossLaw(int(at.min()), np.bincount(at - at.min(), weights).astype(float), 0.0)
 
 
 def test_the_papers_own_law_breaks_its_claim() -> None:
@@ -70,7 +70,7 @@ def below(mechanism: Sessions) -> Pair:
     return next(p for p in session_pairs(mechanism) if p.name.startswith("every key from just below"))
 
 
-def rows(mechanism: Sessions) -> dict[str, Row]:
+def rows(mechanism: Sessions) -> dict[str, AuditRow]:
     return {row.against: row for row in composed(Subject.of(mechanism), below(mechanism))}
 
 

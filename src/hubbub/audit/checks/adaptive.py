@@ -17,7 +17,7 @@ from scipy.special import ndtr
 from scipy.stats import binom, norm
 
 from hubbub.audit.books import book, spend
-from hubbub.audit.protocols import Row, shared_row
+from hubbub.audit.protocols import AuditRow, shared_row
 from hubbub.errors import OverBudget
 from hubbub.privacy.account import DiscreteLaplace, Gaussian, Loss, Pure
 from hubbub.privacy.envelope import Envelope
@@ -33,7 +33,7 @@ SMALL = 1e-12
 """The δ at which an adversary states its Gaussian releases: nearly everything stays for the rest."""
 
 
-def steering() -> Iterator[Row]:
+def steering() -> Iterator[AuditRow]:
     """A cap against an owner whose second release follows the output of the first."""
     for epsilon, delta in CAPS:
         for thresholds in (None, Fraction(1, 2)):
@@ -43,7 +43,7 @@ def steering() -> Iterator[Row]:
             yield shared_row(check, delta, given, delta / 100, f"δ = {given:.4g}")
 
 
-def stopping() -> Iterator[Row]:
+def stopping() -> Iterator[AuditRow]:
     """The number so far against an owner who stops when it looks best."""
     for epsilon, delta in ((0.25, 1e-6), (1.0, 1e-6), (1.0, 1e-2)):
         needed, printed = _stopped(epsilon, delta)
@@ -51,7 +51,7 @@ def stopping() -> Iterator[Row]:
         yield shared_row(check, printed, needed, printed / 100, f"δ = {needed:.4g}")
 
 
-def prices() -> Iterator[Row]:
+def prices() -> Iterator[AuditRow]:
     """What pure steps are charged: no less than they give away, wherever they are charged to.
 
     Their hockey stick is added up from binomial chances; the envelope's is asked for at the level where it stops.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 import pyarrow as pa
 
 from hubbub.audit.neighbours import crowd_of, one_user
-from hubbub.audit.protocols import Event, Row, Subject, row
+from hubbub.audit.protocols import AuditRow, Event, Subject, row
 from hubbub.audit.tiny import SECRET, tiny_log
 from hubbub.mechanisms import build
 from hubbub.mechanisms.anonymity import Anonymity
@@ -43,7 +43,7 @@ def logs() -> dict[str, tuple[Event, ...]]:
     }
 
 
-def tests(subject: Subject) -> Iterator[Row]:
+def tests(subject: Subject) -> Iterator[AuditRow]:
     """The property on every log; then what one user more changes."""
     for name, events in logs().items():
         found = violations(_anonymity(subject), run(subject, events), ((u, q, url) for u, _, q, url in events))

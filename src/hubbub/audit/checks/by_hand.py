@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hubbub.audit.protocols import Event, Row, Subject, shared_row
+from hubbub.audit.protocols import AuditRow, Event, Subject, shared_row
 from hubbub.audit.tiny import SECRET, Tiny, tiny_log
 from hubbub.engines.base import Engine
 from hubbub.mechanisms import build
@@ -122,7 +122,7 @@ class Tied(Tiny):
         return "0"
 
 
-def shares(make: Make = Tiny, limits: Iterable[int] = LIMITS) -> Iterator[Row]:
+def shares(make: Make = Tiny, limits: Iterable[int] = LIMITS) -> Iterator[AuditRow]:
     """What one user adds in each round, in the engine: her own keys, length at most 1, and nobody else moves."""
     for kind in (QUERIES, CLICKS):
         for limit in limits:
@@ -131,7 +131,7 @@ def shares(make: Make = Tiny, limits: Iterable[int] = LIMITS) -> Iterator[Row]:
                     yield share(make, kind, limit, how, repeatable, listed)
 
 
-def share(make: Make, kind: Keys, limit: int, how: str, repeatable: bool, listed: bool) -> Row:
+def share(make: Make, kind: Keys, limit: int, how: str, repeatable: bool, listed: bool) -> AuditRow:
     """One kind of keys, one bound: with others, with her, and alone."""
     first = frozenset(LISTED) if listed else frozenset()
     crowd, wrong, largest = others(), 0, 0
@@ -185,7 +185,7 @@ def _shrinking(texts: Iterable[str]) -> list[frozenset[str]]:
 # ------------------------------------------------------------------ whole selections
 
 
-class Kept(SecureNoise):
+class KeptNoise(SecureNoise):
     """Real noise, written down as it was handed out."""
 
     def __init__(self) -> None:
@@ -201,7 +201,7 @@ class Kept(SecureNoise):
 def rounds_by_hand(
     read: Read,
     plan: Selection,
-    noise: Kept,
+    noise: KeptNoise,
     step: str,
     listed: Selection | None = None,
     names: frozenset[str] = frozenset(),
@@ -225,7 +225,7 @@ def rounds_by_hand(
     return out
 
 
-def selections(make: Make = Tiny) -> Iterator[Row]:
+def selections(make: Make = Tiny) -> Iterator[AuditRow]:
     """The rounds of every mechanism that has them, with real noise, against the same by hand."""
     budget = {"epsilon": 4, "delta": "0.05"}
     for mechanism in (
@@ -237,12 +237,12 @@ def selections(make: Make = Tiny) -> Iterator[Row]:
         yield selected(Subject.of(mechanism), others() + hers(), make)
 
 
-def selected(subject: Subject, events: tuple[Event, ...], make: Make = Tiny) -> Row:
+def selected(subject: Subject, events: tuple[Event, ...], make: Make = Tiny) -> AuditRow:
     """One selection: who is released, with what, when."""
     plan: Selection = subject.mechanism.selection  # type: ignore[attr-defined]
     with tiny_log(events, make) as log:
         pools: Any = subject.measure(log, SECRET)["queries"]
-        read, noise = Read.of(pools), Kept()
+        read, noise = Read.of(pools), KeptNoise()
         found = select(pools, plan, noise, "queries")
     by_id = zip(found.ids.tolist(), found.accumulators.tolist(), found.rounds.tolist(), strict=True)
     released = {read.texts[i]: (a, r) for i, a, r in by_id}
@@ -256,7 +256,7 @@ def selected(subject: Subject, events: tuple[Event, ...], make: Make = Tiny) -> 
 # ------------------------------------------------------------------ counting again
 
 
-def recounts(make: Make = Tiny) -> Iterator[Row]:
+def recounts(make: Make = Tiny) -> Iterator[AuditRow]:
     """Released keys counted over all that users hold: each scaled down by hand, the kept total clipped."""
     events = others() + hers()
     held = held_by(events, QUERIES)
@@ -282,7 +282,7 @@ def recounts(make: Make = Tiny) -> Iterator[Row]:
             yield shared_row(check, 0.0, float(wrong), 1.0, f"{ids.size} keys")
 
 
-def tests() -> Iterator[Row]:
+def tests() -> Iterator[AuditRow]:
     """Shares, whole selections and recounts on DuckDB; tests/spark runs them on Spark."""
     yield from shares()
     yield share(Tied, QUERIES, 2, ", every hash alike", repeatable=False, listed=False)

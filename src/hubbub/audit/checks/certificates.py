@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Any
 
 from hubbub.audit import recompute
-from hubbub.audit.protocols import Row, Subject
+from hubbub.audit.protocols import AuditRow, Subject
 from hubbub.audit.recompute import EXACTLY, NEARLY
 from hubbub.mechanisms.base import Mechanism
 from hubbub.privacy.account import Atom, DiscreteLaplace, Domain, Gaussian, Generic, Pure, Step
@@ -32,7 +32,7 @@ MOST_SPLITS = 25
 Number = Fraction | float
 
 
-def certificate(subject: Subject) -> Iterator[Row]:
+def certificate(subject: Subject) -> Iterator[AuditRow]:
     """ε, δ, what the ledger gets, what the card prints of each step: none below what is found here."""
     mechanism = subject.mechanism
     proven = mechanism.proven()
@@ -61,7 +61,7 @@ def certificate(subject: Subject) -> Iterator[Row]:
     yield from _also(subject)
 
 
-def printed(mechanism: Mechanism, card: Mapping[str, Any]) -> Iterator[Row]:
+def printed(mechanism: Mechanism, card: Mapping[str, Any]) -> Iterator[AuditRow]:
     """What a written card says of its release: the claim, the relation, every step."""
     subject, claim, steps = Subject.of(mechanism), card["claim"], mechanism.steps()
     epsilon, delta = needed(steps, mechanism.loss().epsilon)
@@ -84,13 +84,15 @@ def _number(stated: float | None) -> float:
     return -1.0 if stated is None else stated
 
 
-def _row(subject: Subject, what: str, stated: Number, found: Number, detail: str = "") -> Row:
+def _row(subject: Subject, what: str, stated: Number, found: Number, detail: str = "") -> AuditRow:
     """Refuted if what is stated is below what was found, by more than this way of finding it can be wrong."""
     exact = isinstance(found, Fraction)
     low = found * (1 - EXACTLY) if isinstance(found, Fraction) else Fraction(found * (1 - NEARLY))
     verdict = "refuted" if (stated < math.inf and Fraction(stated) < low) else "not refuted"
     name, variant, power = subject.mechanism.name, subject.mechanism.variant, 0.0 if exact else NEARLY * float(found)
-    return Row(name, variant, f"certificate: {what}", "proven", float(stated), float(found), power, verdict, detail)
+    return AuditRow(
+        name, variant, f"certificate: {what}", "proven", float(stated), float(found), power, verdict, detail
+    )
 
 
 # ------------------------------------------------------------------ what is needed
@@ -152,7 +154,7 @@ def _gaussian(steps: list[GaussianStep], epsilon: float) -> float:
 # ------------------------------------------------------------------ what is asked for, booked and printed
 
 
-def _asked(subject: Subject, epsilon: float, delta: float) -> Iterator[Row]:
+def _asked(subject: Subject, epsilon: float, delta: float) -> Iterator[AuditRow]:
     """A budget that was asked for is not passed: here the asked number is what must not be smaller."""
     given = subject.mechanism.given
     for name, stated in (("epsilon", epsilon), ("delta", delta)):
@@ -162,7 +164,7 @@ def _asked(subject: Subject, epsilon: float, delta: float) -> Iterator[Row]:
             yield _row(subject, f"no more {name} than was asked for", asked, Fraction(within))
 
 
-def _ledger(subject: Subject, steps: tuple[AnyStep, ...]) -> Iterator[Row]:
+def _ledger(subject: Subject, steps: tuple[AnyStep, ...]) -> Iterator[AuditRow]:
     """What releases are added up by: μ² of all Gaussian draws, one atom for every other step, and the thresholds' δ."""
     loss = subject.mechanism.loss()
     gaussian = [s for s in steps if isinstance(s, GaussianStep)]
@@ -190,7 +192,7 @@ def _atom(step: AnyStep) -> Atom:
     return Pure(epsilon)
 
 
-def _card(subject: Subject, step: AnyStep) -> Iterator[Row]:
+def _card(subject: Subject, step: AnyStep) -> Iterator[AuditRow]:
     """The step as the card prints it, number by number, and read back from it."""
     record = step.record()
     again = read_any(json.loads(json.dumps(record)))
@@ -228,7 +230,7 @@ def unfair(step: CoinStep) -> int:
     return wrong
 
 
-def _splits(subject: Subject, step: AnyStep) -> Iterator[Row]:
+def _splits(subject: Subject, step: AnyStep) -> Iterator[AuditRow]:
     """The law itself, however many of a user's keys are new: no lemma between the chance of one key and δ(ε)."""
     if not isinstance(step, Step) or step.linf > 1 or step.domain is not Domain.OPEN or step.l0 > MOST_SPLITS:
         return
@@ -240,7 +242,7 @@ def _splits(subject: Subject, step: AnyStep) -> Iterator[Row]:
     yield _row(subject, f"δ(ε) of {step.name}, whatever is new", _float(step.record()["delta"]), found)
 
 
-def _also(subject: Subject) -> Iterator[Row]:
+def _also(subject: Subject) -> Iterator[AuditRow]:
     """Probabilistic privacy, where it is stated: the items at the filter's edge, each shown with one user's chance."""
     mechanism: Mechanism = subject.mechanism
     for guarantee, _ in mechanism.also():

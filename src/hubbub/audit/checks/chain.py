@@ -17,7 +17,7 @@ import numpy as np
 from hubbub.audit.checks.pooled import Recorder
 from hubbub.audit.checks.statistical import lower, smallest_visible, upper
 from hubbub.audit.neighbours import crowd_of
-from hubbub.audit.protocols import Event, Row, Subject, row
+from hubbub.audit.protocols import AuditRow, Event, Subject, row
 from hubbub.audit.tiny import SECRET, tiny_log
 from hubbub.mechanisms.base import Mechanism
 from hubbub.mechanisms.crowd.calibrate import Stage, closed
@@ -104,7 +104,7 @@ def _weighed(pools: EnginePools) -> tuple[EnginePools, dict[Any, int]]:
     return pools, {tuple(r.values()): int(w) for r, w in zip(rows, weights, strict=True)}
 
 
-def later_shares(subject: Subject) -> Iterable[Row]:
+def later_shares(subject: Subject) -> Iterable[AuditRow]:
     """A greedy user moves later weights by at most the unit, holds at most D keys, and none of unreleased queries."""
     crowd = list(crowd_of(3, "a", "site")) + [(f"u{q}", 1, q, "site") for q in "abcdefgh"]
     crowd += [("stranger", 1, "not released", "url")]
@@ -120,7 +120,7 @@ def later_shares(subject: Subject) -> Iterable[Row]:
 # ------------------------------------------------------------------ every draw, every domain
 
 
-def draws(subject: Subject) -> Iterable[Row]:
+def draws(subject: Subject) -> Iterable[AuditRow]:
     """A whole run without noise: every stated draw is asked for, none weaker, no other; absent keys are not skipped."""
     noise = ChainRecorder()
     stated = [s for s in subject.mechanism.steps() if isinstance(s, GaussianStep)]
@@ -168,7 +168,7 @@ def _steps(rows: Iterable[dict[str, str]]) -> Steps:
     return Counter((r["query"], r["next_query"]) for r in rows)
 
 
-def _once(subject: Subject, before: Steps) -> Iterable[Row]:
+def _once(subject: Subject, before: Steps) -> Iterable[AuditRow]:
     """If noise alone lets every pair pass, those of no pool are there, and of the others what was there without it."""
     if "transitions" not in subject.mechanism.tables:
         return
@@ -179,7 +179,7 @@ def _once(subject: Subject, before: Steps) -> Iterable[Row]:
     yield row(subject, "a key of somebody has one draw", "proven", 0.0, float(wrong.total()), 1.0, detail)
 
 
-def _domains(subject: Subject, noise: ChainRecorder) -> Iterable[Row]:
+def _domains(subject: Subject, noise: ChainRecorder) -> Iterable[AuditRow]:
     """Three released queries in a row: six pairs; two of them released, one join."""
     wrong = []
     false = Fraction(subject.mechanism.settings["F"]) if "F" in subject.mechanism.settings else Fraction(1)
@@ -207,7 +207,7 @@ def _enough(subject: Subject) -> int:
 def seen_pairs(copies: int) -> Any:
     """A tester of the closed stage: does it show whether one user went from a to b, where nobody else did?"""
 
-    def test(subject: Subject) -> Iterable[Row]:
+    def test(subject: Subject) -> Iterable[AuditRow]:
         if "transitions" not in subject.mechanism.tables or Fraction(subject.mechanism.settings["F"]) < 1000:
             return  # where hardly any key of nobody passes, nothing would be seen
         mechanism = subject.mechanism
@@ -230,7 +230,7 @@ def seen_pairs(copies: int) -> Any:
     return test
 
 
-def _places(subject: Subject, shown: Integers) -> Row:
+def _places(subject: Subject, shown: Integers) -> AuditRow:
     """Which of the keys of nobody pass is a matter of chance: the first half of the domain no more than the second."""
     half = shown.size // 2
     first, second = int(shown[:half].sum()), int(shown[half:].sum())

@@ -16,8 +16,8 @@ import pyarrow as pa
 from hubbub.audit.checks.counts import NoNoise, sensitivity
 from hubbub.audit.checks.exact import divergence
 from hubbub.audit.neighbours import crowd_of, one_user
-from hubbub.audit.protocols import Event, Pair, Row, Subject, row
-from hubbub.audit.tiny import Measured, measured
+from hubbub.audit.protocols import AuditRow, Event, Pair, Subject, row
+from hubbub.audit.tiny import MeasuredLog, measured
 from hubbub.mechanisms import Mechanism, build
 from hubbub.noise.source import Integers
 from hubbub.public.lists import UrlList
@@ -76,7 +76,7 @@ class _Asked(NoNoise):
         return np.zeros(size, np.int64)
 
 
-def shown(subject: Subject, pair: Pair) -> Iterator[Row]:
+def shown(subject: Subject, pair: Pair) -> Iterator[AuditRow]:
     """Rows are the listed pages of what shows, one draw of the stated scale each; numbers are those counted by hand."""
     listed = {(r["query"], r["url"]) for r in subject.mechanism.serp.rows.to_pylist()}  # type: ignore[union-attr]
     wrong, detail = 0, []
@@ -96,7 +96,7 @@ def shown(subject: Subject, pair: Pair) -> Iterator[Row]:
     )
 
 
-def _numbers(subject: Subject, events: Iterable[Event], log: Measured, listed: set[tuple[str, str]]) -> int:
+def _numbers(subject: Subject, events: Iterable[Event], log: MeasuredLog, listed: set[tuple[str, str]]) -> int:
     """How many counts of clicks are not those of the users' first clicks, by hand; a random choice is only bounded."""
     settings = subject.mechanism.settings
     found = log.by_key("clicks")
@@ -115,7 +115,7 @@ def _numbers(subject: Subject, events: Iterable[Event], log: Measured, listed: s
     return sum(n != right[key] for key, n in found.items()) + len(found.keys() - listed)
 
 
-def tests() -> Iterator[Row]:
+def tests() -> Iterator[AuditRow]:
     """Every check of result lists."""
     for mechanism in subjects():
         subject = Subject.of(mechanism)

@@ -21,8 +21,8 @@ from hubbub.audit.checks.exact import EnumeratingNoise, Outcome, hockey_stick
 from hubbub.audit.checks.statistical import LEVEL, lower, sample, sampled, upper
 from hubbub.audit.neighbours import crowd_of
 from hubbub.audit.neighbours.closed import closed_pairs, few, somebody
-from hubbub.audit.protocols import Pair, Row, Subject, Tester, row
-from hubbub.audit.tiny import Measured, measured, values_of
+from hubbub.audit.protocols import AuditRow, Pair, Subject, Tester, row
+from hubbub.audit.tiny import MeasuredLog, measured, values_of
 from hubbub.mechanisms.base import Mechanism
 from hubbub.mechanisms.safelog.absent import EXCESS
 from hubbub.noise.source import Integers
@@ -72,7 +72,7 @@ def _tail(scale: Fraction, at_least: int) -> float:
     return float(release_probability(scale, at_least, 0))
 
 
-def law(subject: Subject, log: Measured, high: int) -> dict[Outcome, float]:
+def law(subject: Subject, log: MeasuredLog, high: int) -> dict[Outcome, float]:
     """The exact law of the output, its values cut off at LOW and `high`."""
     noise = ClosedNoise(reach=high)  # counts are below `high`: lumped draws lie at or beyond the cuts
     found: dict[Outcome, float] = defaultdict(float)
@@ -89,7 +89,7 @@ def law(subject: Subject, log: Measured, high: int) -> dict[Outcome, float]:
     return found
 
 
-def divergence(subject: Subject, pair: Pair) -> Iterable[Row]:
+def divergence(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
     """The largest log-ratio of what both logs can show, and δ at the stated ε: a pure guarantee has none."""
     if not pair.enumerable:
         return
@@ -106,7 +106,7 @@ def divergence(subject: Subject, pair: Pair) -> Iterable[Row]:
     yield row(subject, f"exact δ(ε): {pair.name}", against, EXACTLY, delta, EXACTLY, f"δ({epsilon:.4g}) = {delta:.6g}")
 
 
-def absent_law(subject: Subject) -> Iterable[Row]:
+def absent_law(subject: Subject) -> Iterable[AuditRow]:
     """Each key of nobody, and each two of them together, pass as often as if each had a draw of its own."""
     mechanism = subject.mechanism
     steps = _steps(mechanism)
@@ -135,7 +135,7 @@ def absent_law(subject: Subject) -> Iterable[Row]:
         yield row(subject, f"exact law of keys of nobody: {table}", "proven", EXACTLY, worst, EXACTLY, detail)
 
 
-def sampled_absent(subject: Subject, runs: int) -> Iterable[Row]:
+def sampled_absent(subject: Subject, runs: int) -> Iterable[AuditRow]:
     """The same with the real source: how often a query of nobody passes, and how far beyond the threshold it goes."""
     step = _steps(subject.mechanism)["queries"]
     drawn = sample(subject, measured(subject, ()), runs).values
@@ -150,14 +150,14 @@ def sampled_absent(subject: Subject, runs: int) -> Iterable[Row]:
     yield row(subject, "sampled law of keys of nobody", "proven", 0.0, max(0.0, worst), power, f"level {LEVEL}")
 
 
-def outside(subject: Subject) -> Iterable[Row]:
+def outside(subject: Subject) -> Iterable[AuditRow]:
     """However many ask it, a query outside the pool has no count."""
     asked = measured(subject, crowd_of(50, "outside"))
     wrong = sum(1 for key in asked.by_key("queries") if key == ("outside",))
     yield row(subject, "a query outside the pool is not counted", "proven", 0.0, float(wrong), 1.0)
 
 
-def contract(subject: Subject) -> Iterator[Row]:
+def contract(subject: Subject) -> Iterator[AuditRow]:
     """What holds for any parameters; where nothing is proven, it is the paper's claim that is held against it."""
     against, _ = _stated(subject.mechanism)
     pairs = list(closed_pairs(subject.mechanism))
@@ -174,7 +174,7 @@ def contract(subject: Subject) -> Iterator[Row]:
         yield from outside(subject)
 
 
-def tests(subject: Subject, runs: int) -> Iterator[Row]:
+def tests(subject: Subject, runs: int) -> Iterator[AuditRow]:
     """Every test of one subject, the cheap ones first."""
     strict = subject.mechanism.variant == "strict"
     if strict:

@@ -17,33 +17,33 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.audit.checks.exact import REACH, Outcome, distribution
-from hubbub.audit.protocols import Pair, Row, Subject, row
-from hubbub.audit.tiny import Measured, measured
+from hubbub.audit.protocols import AuditRow, Pair, Subject, row
+from hubbub.audit.tiny import MeasuredLog, measured
 from hubbub.steps.count import Counts
 
 GRID = 1 / 128
 Floats = npt.NDArray[np.float64]
 
 
-class Losses:
+class LossLaw:
     """A distribution of privacy loss: mass at (first + i) GRID, and the mass that no ε makes up for."""
 
     def __init__(self, first: int, mass: Floats, infinite: float) -> None:
         self.first, self.mass, self.infinite = first, mass, infinite
 
     @staticmethod
-    def of(p: dict[Outcome, float], q: dict[Outcome, float]) -> Losses:
+    def of(p: dict[Outcome, float], q: dict[Outcome, float]) -> LossLaw:
         """ln(p/q) under p, rounded down; infinite where q never shows these rows, not where only its reach ends."""
         shown = {_rows(outcome) for outcome in q}
         finite = [(math.floor(math.log(m / q[o]) / GRID + 1e-9), m) for o, m in p.items() if o in q and q[o] > 0]
         at = np.array([i for i, _ in finite] or [0])
         mass = np.bincount(at - at.min(), weights=np.array([m for _, m in finite] or [0.0])).astype(float)
-        return Losses(int(at.min()), mass, math.fsum(m for o, m in p.items() if _rows(o) not in shown))
+        return LossLaw(int(at.min()), mass, math.fsum(m for o, m in p.items() if _rows(o) not in shown))
 
-    def plus(self, other: Losses) -> Losses:
+    def plus(self, other: LossLaw) -> LossLaw:
         """Both, independently."""
         infinite = 1 - (1 - self.infinite) * (1 - other.infinite)
-        return Losses(self.first + other.first, np.convolve(self.mass, other.mass), infinite)
+        return LossLaw(self.first + other.first, np.convolve(self.mass, other.mass), infinite)
 
     def delta(self, epsilon: float) -> float:
         """δ(ε): the mass no ε makes up for, and E[1 − e^(ε − loss)] above ε."""
@@ -55,7 +55,7 @@ def _rows(outcome: Outcome) -> tuple[tuple[object, ...], ...]:
     return tuple(shown[:-1] for shown in outcome)
 
 
-def composed(subject: Subject, pair: Pair) -> Iterable[Row]:
+def composed(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
     """δ at the proven ε (and at the claimed one) over every key that moves, both directions."""
     small, large = measured(subject, pair.smaller), measured(subject, pair.larger)
     lumped = 0.0
@@ -64,7 +64,7 @@ def composed(subject: Subject, pair: Pair) -> Iterable[Row]:
     def law(table: str, n: int) -> dict[Outcome, float]:
         nonlocal lumped
         counts = {t: Counts(np.array([n] if t == table and n else [], np.int64)) for t in small.counts}
-        found, cut = distribution(subject, Measured(counts, {t: [("key",)] for t in counts}), REACH)
+        found, cut = distribution(subject, MeasuredLog(counts, {t: [("key",)] for t in counts}), REACH)
         lumped = max(lumped, cut)
         return found
 
@@ -76,9 +76,9 @@ def composed(subject: Subject, pair: Pair) -> Iterable[Row]:
                 moved.append((law(table, before.get(key, 0)), law(table, after.get(key, 0))))
     directions = []
     for p, q in ((0, 1), (1, 0)):
-        total = Losses(0, np.ones(1), 0.0)
+        total = LossLaw(0, np.ones(1), 0.0)
         for laws in moved:
-            total = total.plus(Losses.of(laws[p], laws[q]))
+            total = total.plus(LossLaw.of(laws[p], laws[q]))
         directions.append(total)
     power = len(moved) * lumped
     loss, claim = subject.mechanism.loss(), subject.mechanism.claimed()

@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hubbub.audit.protocols import Event, Pair, Row, Subject, counting_steps, row
+from hubbub.audit.protocols import AuditRow, Event, Pair, Subject, counting_steps, row
 from hubbub.audit.tiny import SECRET, measured, tiny_log
 from hubbub.noise import Exits
 from hubbub.noise.source import Integers
 from hubbub.release.rows import named_rows
 
 
-def sensitivity(subject: Subject, pair: Pair) -> Iterable[Row]:
+def sensitivity(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
     """One user may move the counts of each step by no more than it says: the largest share of L0, L1, L∞."""
     small, large = measured(subject, pair.smaller), measured(subject, pair.larger)
     for step in counting_steps(subject.mechanism):
@@ -82,7 +82,7 @@ class NoNoise:
         return SECRET
 
 
-def noise_source(subject: Subject, pair: Pair) -> Iterable[Row]:
+def noise_source(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
     """With a source of zeros the values are the exact counts, as integers: no other randomness, no floats."""
     log = measured(subject, pair.larger)
     wrong = 0
@@ -96,7 +96,7 @@ def noise_source(subject: Subject, pair: Pair) -> Iterable[Row]:
     yield row(subject, f"noise only from the source, integers: {pair.name}", "proven", 0.0, float(wrong), 1.0)
 
 
-def row_order(subject: Subject, pair: Pair) -> Iterable[Row]:
+def row_order(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
     """The order of released rows is a function of what is released: the log's order must not show."""
     if len({(q, u) for _, _, q, u in pair.larger}) < 2 or pair.counting:
         return  # nothing to put in order, or looked at elsewhere

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hubbub.audit.checks.exact import EnumeratingNoise, Outcome, hockey_stick
-from hubbub.audit.protocols import Event, Row, Subject, row
+from hubbub.audit.protocols import AuditRow, Event, Subject, row
 from hubbub.audit.tiny import SECRET, tiny_log
 from hubbub.mechanisms.base import Rows
 
@@ -36,7 +36,7 @@ LOGS: dict[str, tuple[Event, ...]] = {
 }
 
 
-def tests(subject: Subject) -> Iterator[Row]:
+def tests(subject: Subject) -> Iterator[AuditRow]:
     """Every log with its counts held fixed; then the number of rows of neighbouring logs."""
     claim = subject.mechanism.claimed()
     epsilon, delta = float(claim.epsilon or 0.0), float(claim.delta or 0.0)
@@ -84,7 +84,7 @@ def _shown(subject: Subject, events: tuple[Event, ...]) -> Law:
         counts = subject.measure(log, SECRET)
 
         def seen(noise: EnumeratingNoise) -> Outcome:
-            written = subject.perturb(counts, _Numbered(noise))["log"]
+            written = subject.perturb(counts, _InOrder(noise))["log"]
             if not isinstance(written, Rows):
                 return ()
             return tuple(sorted((r["query"], r["url"]) for r in written.rows.to_pylist()))
@@ -92,7 +92,7 @@ def _shown(subject: Subject, events: tuple[Event, ...]) -> Law:
         return _law(seen)
 
 
-class _Numbered(EnumeratingNoise):
+class _InOrder(EnumeratingNoise):
     """Walks through the users drawn; the random numbers they are given are one and the same."""
 
     def __init__(self, noise: EnumeratingNoise) -> None:

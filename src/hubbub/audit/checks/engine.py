@@ -11,7 +11,7 @@ from math import sqrt
 import numpy as np
 
 from hubbub.audit.neighbours import crowd_of, one_user
-from hubbub.audit.protocols import Event, Row, shared_row
+from hubbub.audit.protocols import AuditRow, Event, shared_row
 from hubbub.audit.tiny import SECRET, tiny_log
 from hubbub.mechanisms import build
 from hubbub.noise.source import Integers
@@ -21,7 +21,7 @@ SCALES = (10**6, 5 * 10**6, 5 * 10**6 + 1, 10**9)
 MOST = (1, 5)
 
 
-def shares() -> Iterator[Row]:
+def shares() -> Iterator[AuditRow]:
     """A user who holds more released keys than her length allows, beside a crowd that holds one each."""
     crowd = sum((crowd_of(2, f"k{i}") for i in range(KEYS)), ())
     small, large = (_sums(log) for log in (crowd, crowd + one_user([(f"k{i}", None) for i in range(KEYS)], 3)))

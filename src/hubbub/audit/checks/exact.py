@@ -17,9 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.audit.neighbours import holding
-from hubbub.audit.protocols import Pair, Subject, counting_steps, row
-from hubbub.audit.protocols import Row as AuditRow
-from hubbub.audit.tiny import Measured, measured, values_of
+from hubbub.audit.protocols import AuditRow, Pair, Subject, counting_steps, row
+from hubbub.audit.tiny import MeasuredLog, measured, values_of
 from hubbub.noise.absent import Exits, Rounds, walk
 from hubbub.noise.source import Integers
 
@@ -143,7 +142,7 @@ def gaussian_law(variance: Fraction, reach: int) -> tuple[float, ...]:
     return (ends, *(m / whole for m in mass[cut + 1 : -cut - 1]), ends)
 
 
-def distribution(subject: Subject, log: Measured, reach: int = REACH) -> tuple[dict[Outcome, float], float]:
+def distribution(subject: Subject, log: MeasuredLog, reach: int = REACH) -> tuple[dict[Outcome, float], float]:
     """The exact law of the output, and the probability mass that was lumped."""
     noise = EnumeratingNoise(reach)
     law: dict[Outcome, float] = defaultdict(float)

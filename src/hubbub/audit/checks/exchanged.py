@@ -17,8 +17,8 @@ from hubbub.audit.checks.statistical import compare, sample
 from hubbub.audit.neighbours import one_user
 from hubbub.audit.neighbours.closed import POOL, TWO
 from hubbub.audit.neighbours.sessions import visit
-from hubbub.audit.protocols import Event, Pair, Row, Subject, counting_steps, row
-from hubbub.audit.tiny import Measured, measured
+from hubbub.audit.protocols import AuditRow, Event, Pair, Subject, counting_steps, row
+from hubbub.audit.tiny import MeasuredLog, measured
 from hubbub.mechanisms import Mechanism, build
 from hubbub.mechanisms.optimal.histograms import Histograms
 
@@ -95,7 +95,7 @@ def _copies(events: tuple[Event, ...], n: int) -> tuple[Event, ...]:
     return tuple((f"{query[0]}-user{i}", t, query, url) for i in range(n) for _, t, query, url in events)
 
 
-def _law(subject: Subject, log: Measured) -> tuple[Law, float]:
+def _law(subject: Subject, log: MeasuredLog) -> tuple[Law, float]:
     """The exact law of a few keys, and what was lumped of it."""
     if subject.mechanism.takes_pool:
         counts = [int(c.n.max(initial=0)) for c in log.counts.values()]
@@ -103,7 +103,7 @@ def _law(subject: Subject, log: Measured) -> tuple[Law, float]:
     return distribution(subject, log)
 
 
-def exchange(subject: Subject, pair: Pair) -> Iterator[Row]:
+def exchange(subject: Subject, pair: Pair) -> Iterator[AuditRow]:
     """One user's share of every step, twice at most; δ at the stated ε, exactly for a few keys, else sampled."""
     stated = subject.mechanism.proven()
     epsilon, delta = stated.epsilon or 0.0, stated.delta or 0.0
@@ -125,7 +125,7 @@ def exchange(subject: Subject, pair: Pair) -> Iterator[Row]:
         yield replace(found, check=f"sampled δ(ε), exchanged: {pair.name}")
 
 
-def _share(subject: Subject, pair: Pair, one: Measured, other: Measured) -> Iterator[Row]:
+def _share(subject: Subject, pair: Pair, one: MeasuredLog, other: MeasuredLog) -> Iterator[AuditRow]:
     for step in counting_steps(subject.mechanism):
         name = step.name.partition(":")[0]  # "sessions: counts" is a step of the table sessions
         table = name if name in one.counts else "queries"
@@ -137,7 +137,7 @@ def _share(subject: Subject, pair: Pair, one: Measured, other: Measured) -> Iter
         yield row(subject, check, "proven", 2.0, max(shares), 1 / step.l1)
 
 
-def stated(name: str | None = None) -> Iterator[Row]:
+def stated(name: str | None = None) -> Iterator[AuditRow]:
     """What was asked for is what is stated, and what is stated is twice what the ledger books for adding a user."""
     for mechanism in (m for m in calibrated() if name in (None, m.name)):
         subject, proven, loss = Subject.of(mechanism), mechanism.proven(), mechanism.loss()
@@ -149,7 +149,7 @@ def stated(name: str | None = None) -> Iterator[Row]:
         yield row(subject, "what is asked for is stated, exchanged", "proven", 1.0, over, 1e-9, detail)
 
 
-def tests(name: str | None = None) -> Iterator[Row]:
+def tests(name: str | None = None) -> Iterator[AuditRow]:
     """Every check of replace neighbours, of one mechanism or of all."""
     for mechanism in subjects():
         if name in (None, mechanism.name):

@@ -18,7 +18,7 @@ from hubbub.audit.checks.certificates import certificate
 from hubbub.audit.checks.counts import noise_source, row_order
 from hubbub.audit.checks.exact import REACH, divergence
 from hubbub.audit.neighbours import crowd_of, one_user
-from hubbub.audit.protocols import Pair, Row, Subject, is_pooled, row
+from hubbub.audit.protocols import AuditRow, Pair, Subject, is_pooled, row
 from hubbub.audit.realistic import PAGES, POOL
 from hubbub.audit.tiny import measured
 from hubbub.errors import UserError
@@ -63,9 +63,9 @@ def subjects(kind: type[Mechanism]) -> list[Mechanism]:
     return list(made(kind))
 
 
-def tests(subject: Subject, contract: Callable[[Subject], Iterable[Row]]) -> Iterator[Row]:
+def tests(subject: Subject, contract: Callable[[Subject], Iterable[AuditRow]]) -> Iterator[AuditRow]:
     """Every generic check of one subject; `contract` is what holds for any parameters of any mechanism."""
-    looks: dict[str, Callable[[], Iterable[Row]]] = {
+    looks: dict[str, Callable[[], Iterable[AuditRow]]] = {
         "certificate": lambda: certificate(subject),
         "what runs": lambda: ran.tests(subject),
         "what holds for any parameters": lambda: contract(subject),
@@ -82,13 +82,13 @@ def tests(subject: Subject, contract: Callable[[Subject], Iterable[Row]]) -> Ite
         yield from _attempt(subject, name, look)
 
 
-def cannot_be_made(kind: type[Mechanism]) -> Row:
+def cannot_be_made(kind: type[Mechanism]) -> AuditRow:
     """It needs more than a budget."""
     detail = "neither ε and δ nor its defaults make one; give it subjects of its own (docs/audit.md)"
-    return Row(kind.name, kind.variants[0], "generic checks", "nothing", 0.0, 0.0, 0.0, NOT_RUN, detail)
+    return AuditRow(kind.name, kind.variants[0], "generic checks", "nothing", 0.0, 0.0, 0.0, NOT_RUN, detail)
 
 
-def _attempt(subject: Subject, name: str, look: Callable[[], Iterable[Row]]) -> list[Row]:
+def _attempt(subject: Subject, name: str, look: Callable[[], Iterable[AuditRow]]) -> list[AuditRow]:
     """Somebody else's code may do anything with what an audit hands it: what breaks is said, not believed."""
     try:
         return list(look())
@@ -98,7 +98,7 @@ def _attempt(subject: Subject, name: str, look: Callable[[], Iterable[Row]]) -> 
         return [replace(found, verdict=NOT_RUN)]
 
 
-def _exact(subject: Subject, pair: Pair) -> Iterable[Row]:
+def _exact(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
     for events in (pair.smaller, pair.larger):
         noise = ran.Watch()
         subject.perturb(measured(subject, events).counts, noise)
@@ -109,7 +109,7 @@ def _exact(subject: Subject, pair: Pair) -> Iterable[Row]:
     return divergence(subject, pair)
 
 
-def _bytes(subject: Subject) -> Iterable[Row]:
+def _bytes(subject: Subject) -> Iterable[AuditRow]:
     """A release of its own, written twice under one noise: with her lines and without."""
     with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as name:
         seen = [

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.audit.checks.statistical import LEVEL
-from hubbub.audit.protocols import Row, shared_row
+from hubbub.audit.protocols import AuditRow, shared_row
 from hubbub.noise import SecureNoise, SeededNoise
 from hubbub.noise.source import Integers
 from hubbub.switches import lowered
@@ -64,7 +64,7 @@ def _different(n: int, variance: int) -> float:
 # ------------------------------------------------------------------ one large draw
 
 
-def alike(check: str, values: Integers, expected: float) -> Row:
+def alike(check: str, values: Integers, expected: float) -> AuditRow:
     """How many draws are like an earlier one, up to the sign, beyond what chance allows."""
     n = values.size
     found = np.unique(np.abs(values)).size
@@ -77,7 +77,7 @@ def alike(check: str, values: Integers, expected: float) -> Row:
     )
 
 
-def halves(check: str, values: Integers) -> Row:
+def halves(check: str, values: Integers) -> AuditRow:
     """Signs of the two halves, of even and odd places, of both ends, and whether sizes are large: as coins fall."""
     middle = values.size // 2
     even, odd = values[: 2 * middle : 2], values[1 : 2 * middle : 2]
@@ -128,13 +128,13 @@ def _gaussian(variance: float) -> Law:
 WIDE: dict[str, Law] = {"Laplace": _laplace(float(SCALE)), "Gaussian": _gaussian(float(VARIANCE))}
 
 
-def fits(check: str, values: Integers, law: Law) -> Row:
+def fits(check: str, values: Integers, law: Law) -> AuditRow:
     """The distance from the law."""
     allowed = math.sqrt(math.log(2 / LEVEL) / (2 * values.size))
     return shared_row(f"sampled law: {check}", allowed, distance(values, law), allowed, f"{values.size} draws")
 
 
-def one_draw() -> Iterator[Row]:
+def one_draw() -> Iterator[AuditRow]:
     """A draw beyond the second thread as it is, and small ones with every such size lowered: three laws."""
     for (name, (draw, expected)), size in zip(LAWS.items(), (LARGE, MIDDLE, MIDDLE), strict=True):
         values = draw(SecureNoise(), "queries", size)
@@ -147,7 +147,7 @@ def one_draw() -> Iterator[Row]:
         yield alike(f"{name}, {SMALL} at once, sizes lowered", small, expected(SMALL))
 
 
-def laws() -> Iterator[Row]:
+def laws() -> Iterator[AuditRow]:
     """The law of one draw on both sides of every size, and of every scale at which the sampler changes."""
     for scale in (Fraction(63), Fraction(64), Fraction(1000)):
         yield from _sampled(f"Laplace of scale {scale}", _laplace(float(scale)), _drawer("laplace", scale))
@@ -161,7 +161,7 @@ def _drawer(name: str, width: Fraction) -> Callable[[int], Integers]:
     return lambda size: np.asarray(getattr(SecureNoise(), name)("queries", width, size), np.int64)
 
 
-def _sampled(name: str, law: Law, draw: Callable[[int], Integers]) -> Iterator[Row]:
+def _sampled(name: str, law: Law, draw: Callable[[int], Integers]) -> Iterator[AuditRow]:
     with lowered(lambda each: ".noise." in each.module):
         pieces = np.concatenate([draw(SMALL) for _ in range(20)])
     for how, values in (("", draw(1 << 17)), (", sizes lowered", pieces)):
@@ -171,7 +171,7 @@ def _sampled(name: str, law: Law, draw: Callable[[int], Integers]) -> Iterator[R
 # ------------------------------------------------------------------ steps, threads, processes, runs
 
 
-def together() -> Iterator[Row]:
+def together() -> Iterator[AuditRow]:
     """Steps, tables, rounds, generators, threads at the same time, and forks: all of their draws, side by side."""
     sources = {
         "steps, tables and rounds of a run": _steps,
@@ -236,7 +236,7 @@ def _child(noise: SecureNoise) -> Integers:
     return theirs if theirs.size == 40 else np.zeros(40, np.int64)
 
 
-def secrets() -> Iterator[Row]:
+def secrets() -> Iterator[AuditRow]:
     """Secrets and coins: none twice, and coins fall independently."""
     drawn = [SecureNoise().secret(step) for step in STEPS for _ in range(20)]
     yield shared_row("no secret is like another", 0.0, float(len(drawn) - len(set(drawn))), 1.0)
@@ -245,7 +245,7 @@ def secrets() -> Iterator[Row]:
     yield halves(f"coins, {LARGE} at once", coins)
 
 
-def tests() -> Iterator[Row]:
+def tests() -> Iterator[AuditRow]:
     """Every check of the generator."""
     for test in (one_draw, laws, together, secrets):
         yield from test()

@@ -17,11 +17,11 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.audit.checks import by_hand, taint
-from hubbub.audit.checks.by_hand import Kept, Read, held_by, rounds_by_hand
+from hubbub.audit.checks.by_hand import KeptNoise, Read, held_by, rounds_by_hand
 from hubbub.audit.checks.chain import ChainRecorder
-from hubbub.audit.checks.statistical import ABSENT, Sample, compare
+from hubbub.audit.checks.statistical import ABSENT, SampledRuns, compare
 from hubbub.audit.neighbours.closed import PAGES
-from hubbub.audit.protocols import Event, Pair, Row, Subject, row
+from hubbub.audit.protocols import AuditRow, Event, Pair, Subject, row
 from hubbub.audit.tiny import SECRET, tiny_log
 from hubbub.card.owner import Owner
 from hubbub.log import read_log
@@ -80,7 +80,7 @@ def _levels(subject: Subject) -> tuple[Selection, Selection]:
 # ------------------------------------------------------------------ the rounds
 
 
-class _Watched(Kept):
+class _WatchedNoise(KeptNoise):
     """Noise that is kept; what is asked for keys of nobody is kept, too, and none of them passes."""
 
     def __init__(self) -> None:
@@ -92,7 +92,7 @@ class _Watched(Kept):
         return self.zeros.absent(*asked)
 
 
-def rounds(name: str, subject: Subject) -> Iterator[Row]:
+def rounds(name: str, subject: Subject) -> Iterator[AuditRow]:
     """Who is released, as by hand; what noise alone is drawn for, with her and without her."""
     plan, known = _levels(subject)
     names, asked = _names(subject), []
@@ -100,7 +100,7 @@ def rounds(name: str, subject: Subject) -> Iterator[Row]:
     right_domain = (len(names), known.multiples, unit, known.thresholds, known.drops)
     crowd, wrong, shown = by_hand.others(), 0, 0
     for events in (crowd, crowd + by_hand.hers(), by_hand.hers(), (*crowd, ("victim", 1, "nobody's", None))):
-        noise = _Watched()
+        noise = _WatchedNoise()
         with tiny_log(events) as log:
             pools = subject.measure(log, SECRET)["queries"]
             read = Read.of(pools)
@@ -139,7 +139,7 @@ def _selected(subject: Subject, pools: Any, noise: NoiseSource) -> tuple[Selecte
     return found, set(rows.column("query").to_pylist())
 
 
-def once(name: str, subject: Subject) -> Iterator[Row]:
+def once(name: str, subject: Subject) -> Iterator[AuditRow]:
     """If noise alone lets every listed query pass, those of no pool show besides the others, each once."""
     events = by_hand.others() + by_hand.hers()
     shown = []
@@ -158,7 +158,7 @@ def once(name: str, subject: Subject) -> Iterator[Row]:
 # ------------------------------------------------------------------ copies of neighbouring logs
 
 
-def sampled(copies: int = COPIES) -> Iterator[Row]:
+def sampled(copies: int = COPIES) -> Iterator[AuditRow]:
     """Copies of a small log, each with a list of its own: does a listed query show whether one user asked it?"""
     settings = {"epsilon": 1, "delta": "0.05", "D": 2, "rounds": 2, "F_list": copies}
     for use in ("public_list", "previous"):
@@ -176,7 +176,7 @@ def sampled(copies: int = COPIES) -> Iterator[Row]:
             yield compare(subject, Pair(f"{name}, {with_list}", (), ()), small, large)
 
 
-def _sample(subject: Subject, events: Sequence[Event], copies: int) -> Sample:
+def _sample(subject: Subject, events: Sequence[Event], copies: int) -> SampledRuns:
     with tiny_log(events) as log:
         measured = subject.measure(log, SECRET)
         tables = subject.perturb(measured, SecureNoise())
@@ -186,7 +186,7 @@ def _sample(subject: Subject, events: Sequence[Event], copies: int) -> Sample:
         ("queries", q): np.array([0 if f"{q}{i:04d}" in shown else ABSENT for i in range(copies)], np.int64)
         for q in ("listed", "other", "own")
     }
-    return Sample(values, copies)
+    return SampledRuns(values, copies)
 
 
 # ------------------------------------------------------------------ whole releases
@@ -196,7 +196,7 @@ PAGES_SHOWN = UrlList(
 )
 
 
-def public() -> Iterator[Row]:
+def public() -> Iterator[AuditRow]:
     """Every byte of `public/` with and without her, where queries, pages or an earlier release are known beforehand."""
     known = pool(["known", "new", "her own query", "nobody's"])
     crowd: dict[str, object] = {"epsilon": 8, "delta": "1e-3", "F_list": "1e-6"}
@@ -229,14 +229,14 @@ def _two(folder: Path, settings: dict[str, object], with_her: bool) -> Path:
     return folder / "second"
 
 
-def of_rounds() -> Iterator[Row]:
+def of_rounds() -> Iterator[AuditRow]:
     """What is exact about lists."""
     for name, subject in subjects():
         yield from rounds(name, subject)
         yield from once(name, subject)
 
 
-def tests() -> Iterator[Row]:
+def tests() -> Iterator[AuditRow]:
     """Every check of lists."""
     yield from of_rounds()
     yield from sampled()

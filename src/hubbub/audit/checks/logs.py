@@ -11,7 +11,7 @@ import numpy as np
 
 from hubbub.audit.checks.pooled import Recorder
 from hubbub.audit.neighbours import one_user
-from hubbub.audit.protocols import Event, Row, Subject, row
+from hubbub.audit.protocols import AuditRow, Event, Subject, row
 from hubbub.audit.tiny import SECRET, tiny_log
 from hubbub.mechanisms.base import Rows
 from hubbub.mechanisms.crowd.histograms import Histogram
@@ -50,7 +50,7 @@ def _made(subject: Subject, events: Iterable[Event], noise: Recorder) -> tuple[R
     return made, released, int(np.maximum(sums + noise.constant, 0).sum())
 
 
-def draws(subject: Subject) -> Iterable[Row]:
+def draws(subject: Subject) -> Iterable[AuditRow]:
     """One draw for every histogram, for all its bins, and none weaker than stated."""
     noise = Recorder()
     _made(subject, crowd(), noise)
@@ -62,7 +62,7 @@ def draws(subject: Subject) -> Iterable[Row]:
         yield row(subject, f"draws of {plan.name}", "proven", 0.0, missing + weaker, 1.0, f"{size} bins")
 
 
-def user_share(subject: Subject) -> Iterable[Row]:
+def user_share(subject: Subject) -> Iterable[AuditRow]:
     """One user's length in each histogram, as a share of what the noise is made for."""
     base = crowd()
     greedy = {
@@ -86,14 +86,14 @@ def _sums(subject: Subject, events: Iterable[Event]) -> Mapping[str, Integers]:
     return sums
 
 
-def number_of_users(subject: Subject) -> Iterable[Row]:
+def number_of_users(subject: Subject) -> Iterable[AuditRow]:
     """As many users as the positive parts of the noisy histogram, whatever the log has."""
     made, _, expected = _made(subject, crowd(), Recorder(constant=7))
     users = len(set(made.rows.column("user").to_pylist()))
     yield row(subject, "synthetic users are those of the noisy histogram", "proven", 0.0, abs(users - expected), 1.0)
 
 
-def traces(subject: Subject) -> Iterable[Row]:
+def traces(subject: Subject) -> Iterable[AuditRow]:
     """Other names, other weeks, the opposite order of rows: the same log."""
     plain = crowd()
     changes: dict[str, Callable[[], tuple[Event, ...]]] = {
@@ -107,7 +107,7 @@ def traces(subject: Subject) -> Iterable[Row]:
         yield row(subject, f"no trace of the {name}", "proven", 0.0, float(not made.rows.equals(usual.rows)), 1.0)
 
 
-def strings(subject: Subject) -> Iterable[Row]:
+def strings(subject: Subject) -> Iterable[AuditRow]:
     """A query appears only if it was released, a page only after such a query; never a user of the log."""
     made, released, _ = _made(subject, crowd(), Recorder())
     queries = set(made.rows.column("query").to_pylist()) - set(released)
@@ -118,7 +118,7 @@ def strings(subject: Subject) -> Iterable[Row]:
     yield row(subject, "only released strings", "proven", 0.0, wrong, 1.0, detail)
 
 
-def tests(subject: Subject) -> Iterator[Row]:
+def tests(subject: Subject) -> Iterator[AuditRow]:
     """Every test of one subject that releases a log."""
     for test in (draws, number_of_users, traces, strings, user_share):
         yield from test(subject)

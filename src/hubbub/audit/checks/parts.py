@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.audit.checks.statistical import LEVEL
-from hubbub.audit.protocols import Event, Row, shared_row
+from hubbub.audit.protocols import AuditRow, Event, shared_row
 from hubbub.audit.tiny import SECRET, tiny_log
 from hubbub.engines.base import Batches
 from hubbub.engines.duckdb import DuckDB
@@ -103,7 +103,7 @@ def _mechanisms() -> list[Mechanism]:
     ]
 
 
-def whole() -> Iterator[Row]:
+def whole() -> Iterator[AuditRow]:
     """Each key is drawn for once and with its own noise: exactly what arrays in one place give."""
     for mechanism in _mechanisms():
         with tiny_log(EVENTS, Tasks) as log, drawn_by(Level):
@@ -122,7 +122,7 @@ def _released(log: SearchLog, mechanism: Mechanism, *, spread: bool) -> Counter[
     return Counter(tuple(row.values()) for row in rows.to_pylist())
 
 
-def drawn() -> Iterator[Row]:
+def drawn() -> Iterator[AuditRow]:
     """One step over many keys with noise that nobody can repeat: its law, batch by batch, and no part like another."""
     runs = [_draws() for _ in range(2)]
     places = np.arange(KEYS)
@@ -161,7 +161,7 @@ def _distance(values: Integers) -> float:
     return float(np.abs(np.cumsum(counts) / values.size - law).max())
 
 
-def once() -> Iterator[Row]:
+def once() -> Iterator[AuditRow]:
     """Whatever is read again is what was read before: no plan with a draw in it is run a second time."""
     for mechanism in _wide():
         with tiny_log(EVENTS, Tasks) as log:
@@ -179,7 +179,7 @@ def _wide() -> tuple[Mechanism, ...]:
     return build("korolova", {"d": 40, "b": SCALE, "K": 3}), build("adaptive", budget)
 
 
-def seeded() -> Iterator[Row]:
+def seeded() -> Iterator[AuditRow]:
     """Noise that repeats itself would be the same in every part: it is drawn in one place."""
     for mechanism in _wide():
         with tiny_log(EVENTS, Tasks) as log:
@@ -192,7 +192,7 @@ def seeded() -> Iterator[Row]:
         yield shared_row(f"seeded noise is not drawn in parts: {mechanism.name}", 0.0, float(not refused), 1.0)
 
 
-def tests() -> Iterator[Row]:
+def tests() -> Iterator[AuditRow]:
     """All of it."""
     for test in (whole, drawn, once, seeded):
         yield from test()

@@ -16,7 +16,7 @@ import numpy as np
 
 from hubbub.audit.checks.counts import NoNoise
 from hubbub.audit.neighbours import crowd_of, one_user
-from hubbub.audit.protocols import Event, Pair, Row, Subject, row
+from hubbub.audit.protocols import AuditRow, Event, Pair, Subject, row
 from hubbub.audit.tiny import SECRET, Measure, tiny_log
 from hubbub.mechanisms.rounds import Selection
 from hubbub.noise.source import Integers
@@ -104,7 +104,7 @@ class Staged:
         return 0
 
 
-def user_share(subject: Subject, pair: Pair) -> Iterable[Row]:
+def user_share(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
     """One user's length in each sum, as a share of what the noise is made for."""
     small, large = pooled(subject, pair.smaller), pooled(subject, pair.larger)
     limit, bits = _selection(subject).limit, large.pools.bits
@@ -142,7 +142,7 @@ def _length2(one: dict[str, int], two: dict[str, int]) -> float:
     return float(sum((two.get(k, 0) - one.get(k, 0)) ** 2 for k in one.keys() | two.keys()))
 
 
-def draws(subject: Subject, pair: Pair) -> Iterable[Row]:
+def draws(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
     """Every draw the stated steps have, no other, and none weaker: μ² by the variances that were asked for."""
     log = pooled(subject, pair.larger)
     noise = Recorder()
@@ -170,7 +170,7 @@ def _apart(one: float, other: float) -> float:
     return max(one, other) / max(min(one, other), 1e-9) if one != other else 1.0
 
 
-def thresholds(subject: Subject) -> Iterable[Row]:
+def thresholds(subject: Subject) -> Iterable[AuditRow]:
     """A key exactly at a round's threshold is released in that round, one unit below is not."""
     selection = _selection(subject)
     wrong, looked = 0, 0
@@ -202,7 +202,7 @@ class _Script(Recorder):
         return np.full(size, x, np.int64)
 
 
-def presence(subject: Subject) -> Iterable[Row]:
+def presence(subject: Subject) -> Iterable[AuditRow]:
     """A key in some pool is tested whatever its weight: noise is drawn for it even where the weight is 0."""
     noise = Recorder()
     subject.perturb({"queries": Staged(np.zeros(5, np.int64))}, noise)
@@ -210,18 +210,18 @@ def presence(subject: Subject) -> Iterable[Row]:
     yield row(subject, "present keys are tested whatever their weight", "proven", 0.0, float(abs(missing)), 1.0)
 
 
-def fixed_pools(subject: Subject) -> Iterable[Row]:
+def fixed_pools(subject: Subject) -> Iterable[AuditRow]:
     """A user's keys over all rounds are the pool of the first: counted while every key is kept in the running."""
     limit = _selection(subject).limit
     touched: set[int] = set()
     with tiny_log(one_user((f"own{i}", None) for i in range(4 * limit + 3))) as log:
         pools = subject.measure(log, SECRET)["queries"]
-        watched = _Watched(pools, touched)
+        watched = _WatchedPools(pools, touched)
         subject.perturb({"queries": watched}, _Alive(_selection(subject)))
     yield row(subject, "one user's keys over all rounds", "proven", float(limit), float(len(touched)), 1.0)
 
 
-class _Watched:
+class _WatchedPools:
     """Pools that note which keys ever carry weight."""
 
     def __init__(self, pools: Pools, touched: set[int]) -> None:
@@ -256,7 +256,7 @@ class _Alive(Recorder):
         return np.full(size, x, np.int64)
 
 
-def transcript(subject: Subject, pair: Pair) -> Iterable[Row]:
+def transcript(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
     """What is drawn after the selection may depend on released keys only, not on the keys a user adds in vain."""
     scales = []
     for events in (pair.smaller, pair.larger):

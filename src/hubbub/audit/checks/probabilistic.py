@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from hubbub.audit.checks.exact import EnumeratingNoise
-from hubbub.audit.protocols import Row, Subject, row
+from hubbub.audit.protocols import AuditRow, Subject, row
 from hubbub.steps.count import Counts
 
 ABSENT = None
@@ -74,7 +74,7 @@ def exceptions(subject: Subject, users: int, items: int, repaired: bool) -> tupl
     return delta, worst
 
 
-def probabilistic(subject: Subject) -> Iterable[Row]:
+def probabilistic(subject: Subject) -> Iterable[AuditRow]:
     """Both numbers of the definition, against the theorem and against what is proven here."""
     mechanism = subject.mechanism
     users = int(mechanism.settings.get("U", MOST_USERS + 1))

@@ -18,7 +18,7 @@ from hubbub.audit.checks.certificates import certificate, printed
 from hubbub.audit.checks.chain import ChainRecorder
 from hubbub.audit.checks.counts import sensitivity
 from hubbub.audit.neighbours.sessions import session_pairs
-from hubbub.audit.protocols import Event, Pair, Row, Subject, is_pooled, row
+from hubbub.audit.protocols import AuditRow, Event, Pair, Subject, is_pooled, row
 from hubbub.audit.realistic import MANY, REALISTIC, runs_as
 from hubbub.audit.tiny import measured
 from hubbub.card.build import build_card
@@ -63,7 +63,7 @@ class Watch(ChainRecorder):
         return super().coins(step, chances)
 
 
-def said(subject: Subject, check: str, wrong: Sequence[str]) -> Row:
+def said(subject: Subject, check: str, wrong: Sequence[str]) -> AuditRow:
     """A row that says what is wrong."""
     return row(subject, check, "proven", 0.0, float(len(wrong)), 1.0, "; ".join(wrong))
 
@@ -79,7 +79,7 @@ def holders(table: str, n: int, key: str) -> list[Event]:
     return [(f"{key}-{table}-{i}", 100 * t + 1, q, u) for i in range(n) for t, (q, u) in enumerate(searches)]
 
 
-def laplace(subject: Subject) -> Iterator[Row]:
+def laplace(subject: Subject) -> Iterator[AuditRow]:
     """Of every step: the scale of the noise, the count that passes without noise, the count that passes the filter."""
     mechanism = subject.mechanism
     steps = [s for s in mechanism.steps() if isinstance(s, Step)]
@@ -148,7 +148,7 @@ def _scale(steps: Sequence[Step], asked: str) -> Fraction | None:
 # ------------------------------------------------------------------ coins
 
 
-def coins(subject: Subject) -> Iterator[Row]:
+def coins(subject: Subject) -> Iterator[AuditRow]:
     """The coin of n users is the coin that is stated, for nobody, for few, for more than ever show."""
     for step in subject.mechanism.steps():
         if isinstance(step, CoinStep):
@@ -179,13 +179,13 @@ def greed(mechanism: Mechanism) -> Iterator[Pair]:
         yield Pair("one key, many times", base, base + tuple((u, t, MANY[0], url) for u, t, _, url in again))
 
 
-def counted(subject: Subject) -> Iterator[Row]:
+def counted(subject: Subject) -> Iterator[AuditRow]:
     """L0, L1 and L∞ of every step on these logs: what is moved is no more than stated."""
     for pair in greed(subject.mechanism):
         yield from sensitivity(subject, pair)
 
 
-def tests(subject: Subject) -> Iterator[Row]:
+def tests(subject: Subject) -> Iterator[AuditRow]:
     """Every look at what runs."""
     from hubbub.audit.checks.ran_rounds import rounds  # it watches with what is here
 
@@ -198,7 +198,7 @@ def tests(subject: Subject) -> Iterator[Row]:
         yield from counted(subject)
 
 
-def as_used(mechanism: Mechanism) -> Iterator[Row]:
+def as_used(mechanism: Mechanism) -> Iterator[AuditRow]:
     """A mechanism at parameters of daily use: its certificate, and whether what is stated is what runs."""
     yield from certificate(Subject.of(mechanism))
     if mechanism.steps() and mechanism.proven().private:
@@ -207,7 +207,7 @@ def as_used(mechanism: Mechanism) -> Iterator[Row]:
         yield from tests(Subject.of(runs_as(mechanism)))
 
 
-def bounds(mechanism: Mechanism) -> Iterator[Row]:
+def bounds(mechanism: Mechanism) -> Iterator[AuditRow]:
     """The limits that the card prints are those that the steps count with, and the steps those of what draws."""
     limits = {b.limit for b in mechanism.bounds()}
     wrong = [f"{s.name}: {s.l0} keys of a user" for s in mechanism.steps() if s.l0 and s.l0 not in limits]

@@ -20,7 +20,7 @@ from hubbub.audit.checks.chain import walkers
 from hubbub.audit.checks.pooled import Recorder, Staged, pairs, user_share
 from hubbub.audit.checks.ran import Watch, said
 from hubbub.audit.neighbours import crowd_of, one_user
-from hubbub.audit.protocols import Row, Subject, row
+from hubbub.audit.protocols import AuditRow, Subject, row
 from hubbub.audit.tiny import SECRET, tiny_log
 from hubbub.mechanisms.rounds import Selection
 from hubbub.noise.source import Integers
@@ -36,7 +36,7 @@ OPEN = ("queries", "clicks")
 WALKERS = 150
 
 
-def rounds(subject: Subject) -> Iterator[Row]:
+def rounds(subject: Subject) -> Iterator[AuditRow]:
     """All of it."""
     if getattr(subject.mechanism, "unit", False):
         yield from _unit(subject)
@@ -61,7 +61,7 @@ def _steps(subject: Subject) -> dict[str, GaussianStep]:
 # ------------------------------------------------------------------ unit weights
 
 
-def _unit(subject: Subject) -> Iterator[Row]:
+def _unit(subject: Subject) -> Iterator[AuditRow]:
     """A key of one user, with noise that lifts it to the threshold or one unit below; μ² by all d keys of hers."""
     (step,), plan = _steps(subject).values(), _selection(subject)
     test, wrong = step.tests[-1], []
@@ -103,7 +103,7 @@ class _Landing(Recorder):
         return np.full(size, goal - before - added, np.int64)
 
 
-def _levels(subject: Subject) -> Row:
+def _levels(subject: Subject) -> AuditRow:
     """In every round: her weight is what the tests count with, and `>=` the stated threshold releases, one less not."""
     plan, step, wrong = _selection(subject), next(iter(_steps(subject).values())), []
     name = step.name
@@ -130,7 +130,7 @@ def _gathered(plan: Selection, each: list[int] | tuple[int, ...]) -> list[int]:
     return list(accumulate(each)) if plan.recycled else list(each)
 
 
-def _variances(subject: Subject) -> Iterator[Row]:
+def _variances(subject: Subject) -> Iterator[AuditRow]:
     """μ² of every draw of a whole run, by step; and no step without a budget, no open table without its δ."""
     steps, spent = _steps(subject), _spent(subject)
     wrong = [f"{name}: no budget" for name in spent if name not in steps]

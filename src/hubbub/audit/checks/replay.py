@@ -20,7 +20,7 @@ import numpy as np
 
 from hubbub.audit.books import POPULATION, book, spend
 from hubbub.audit.checks.adaptive import responses_stick, stick
-from hubbub.audit.protocols import Row, shared_row
+from hubbub.audit.protocols import AuditRow, shared_row
 from hubbub.errors import Refused
 from hubbub.privacy.account import DiscreteLaplace, Gaussian, Generic, Loss, Pure
 from hubbub.privacy.compose import Cap
@@ -308,7 +308,7 @@ def _json(text: str) -> Any:
 # ------------------------------------------------------------------ the checks
 
 
-def tests() -> Iterator[Row]:
+def tests() -> Iterator[AuditRow]:
     """Every history; two processes that ask at the same moment; and ledgers that knew no envelopes."""
     for name, steps in histories().items():
         found: list[str] = []
@@ -358,7 +358,7 @@ class _Late(Ledger):
         return super()._transaction(kind)
 
 
-def _asked_at_once() -> Iterator[Row]:
+def _asked_at_once() -> Iterator[AuditRow]:
     with book() as ledger:
         ledger.cap(POPULATION, 1.0, 0.0)
         with _Late(ledger.path) as late:
@@ -369,7 +369,7 @@ def _asked_at_once() -> Iterator[Row]:
     yield shared_row("adaptive: two that ask at the same moment spend a cap once", 1.0, float(booked), 1.0)
 
 
-def _adopted() -> Iterator[Row]:
+def _adopted() -> Iterator[AuditRow]:
     """A ledger without envelopes is read as if it had one only where its releases fit one together."""
     wrong = 0
     for losses in ([CROWD] * 12, [CROWD] * 13, [CROWD, novel(1e-5), CROWD], [CROWD, LAPLACE] * 4, [pure("2")] * 2):

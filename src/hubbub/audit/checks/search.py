@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from hubbub.audit.checks.exact import distribution, hockey_stick
 from hubbub.audit.neighbours import threshold_pairs
-from hubbub.audit.protocols import Pair, Row, Subject, row
+from hubbub.audit.protocols import AuditRow, Pair, Subject, row
 from hubbub.audit.tiny import measured
 from hubbub.errors import InputError
 
@@ -22,10 +22,10 @@ REACH = 14
 NEW = ("q0", "q1", "known", "first", "second")
 
 
-def bad_neighbours(tries: int, seed: int = 1) -> Callable[[Subject], Iterable[Row]]:
+def bad_neighbours(tries: int, seed: int = 1) -> Callable[[Subject], Iterable[AuditRow]]:
     """A tester that tries so many pairs: the hand-made ones, then changes of the worst so far or of any of them."""
 
-    def test(subject: Subject) -> Iterable[Row]:
+    def test(subject: Subject) -> Iterable[AuditRow]:
         starts = [p for p in threshold_pairs(subject.mechanism) if p.enumerable]
         if not starts:
             return

@@ -22,7 +22,7 @@ from hubbub import ingest
 from hubbub.audit.checks import logs, taint
 from hubbub.audit.checks.independence import distance
 from hubbub.audit.checks.statistical import LEVEL, lower, upper
-from hubbub.audit.protocols import Row, Subject, shared_row
+from hubbub.audit.protocols import AuditRow, Subject, shared_row
 from hubbub.mechanisms import Mechanism, build
 from hubbub.noise import Exits, SecureNoise
 from hubbub.noise.source import Integers
@@ -33,7 +33,7 @@ from hubbub.switches import Beyond, Switch, lowered
 # ------------------------------------------------------------------ the same bytes
 
 
-LONG_LINE = taint.Lines(
+LONG_LINE = taint.OddFile(
     "a line above the longest allowed",
     "log.csv",
     "table",
@@ -52,7 +52,7 @@ def _post(each: Switch) -> bool:
     return each.beyond is not Beyond.DRAWS or ".noise." not in each.module
 
 
-def records() -> Iterator[Row]:
+def records() -> Iterator[AuditRow]:
     """What is read of a file with one user's odd lines in it, a line above the longest allowed too, in small pieces."""
     for lines in (*taint.FILES, LONG_LINE):
         with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as folder:
@@ -65,7 +65,7 @@ def records() -> Iterator[Row]:
     yield from _parquet()
 
 
-def _parquet() -> Iterator[Row]:
+def _parquet() -> Iterator[AuditRow]:
     """The same of Parquet: a table, and events of which clicks are joined to searches."""
     rows = [{"user": f"u{i}", "query": f"query {i % 7}", "time": 1000 + i} for i in range(90)]
     events = [
@@ -90,7 +90,7 @@ def _sorted(rows: Sequence[dict[str, object]]) -> list[str]:
     return sorted(repr(tuple(row.items())) for row in rows)
 
 
-def limits() -> Iterator[Row]:
+def limits() -> Iterator[AuditRow]:
     """Where less is made of what was released as it grows: every byte of `public/`, without and with her, at low sizes.
 
     That larger paths change no byte is looked at where bytes are (`taint.public`).
@@ -106,7 +106,7 @@ def _both(folder: Path, mechanism: Mechanism) -> list[dict[str, bytes]]:
         return [taint.public_bytes(taint.release(folder / str(her), mechanism, with_her=her)) for her in (False, True)]
 
 
-def made_up() -> Iterator[Row]:
+def made_up() -> Iterator[AuditRow]:
     """A synthetic log made in blocks and cut short still shows nothing but released strings."""
     mechanism = build("crowd", {"epsilon": 8, "delta": "0.05", "D": 3, "D_c": 3}, tables=["queries", "log"])
     with lowered(_post):
@@ -114,7 +114,7 @@ def made_up() -> Iterator[Row]:
             yield replace(row, check=f"{row.check}, in blocks and cut short")
 
 
-def shares() -> Iterator[Row]:
+def shares() -> Iterator[AuditRow]:
     """One user's share of the histograms, when a user is busier than is counted of anybody."""
     mechanism = build("crowd", {"epsilon": 8, "delta": "0.05", "D": 3, "D_c": 3}, tables=["queries", "log"])
     with lowered(_same):
@@ -128,7 +128,7 @@ ROUNDS = ((1, 1, 2), 10**6, (3900, 5400, 7500), (-2000, -1000))
 """Multiples, variance, thresholds and drops: few enough keys of nobody pass to be counted first, in any round."""
 
 
-def nobody() -> Iterator[Row]:
+def nobody() -> Iterator[AuditRow]:
     """Keys of nobody, drawn one by one, in chunks, and by counting them first: as many, as late, as far, anywhere."""
     keys, calls = 300_000, 4
     usual = [SecureNoise().absent("keys", keys, *ROUNDS) for _ in range(calls)]
@@ -140,7 +140,7 @@ def nobody() -> Iterator[Row]:
         yield from _alike(name, usual, found, keys)
 
 
-def _alike(name: str, usual: list[Exits], found: list[Exits], keys: int) -> Iterator[Row]:
+def _alike(name: str, usual: list[Exits], found: list[Exits], keys: int) -> Iterator[AuditRow]:
     trials, worst = keys * len(found), 0.0
     for r in range(len(ROUNDS[0])):
         one, other = (int(sum((e.rounds == r).sum() for e in exits)) for exits in (usual, found))
@@ -167,7 +167,7 @@ def _between(one: Integers, other: Integers) -> tuple[float, float]:
     return float(np.abs(upto[0] - upto[1]).max()), allowed
 
 
-def counted() -> Iterator[Row]:
+def counted() -> Iterator[AuditRow]:
     """How many of n draws pass: digit by digit, in blocks of bits, and in groups; at usual sizes and at low ones."""
     scale, threshold = Fraction(10), 60
     for trials, calls in (((1 << 20) - 5, 40), ((1 << 20) + 5, 40), (20_000, 150)):
@@ -178,7 +178,7 @@ def counted() -> Iterator[Row]:
         yield from _binomial("300000 draws, in groups", 300_000, scale, threshold, 40)
 
 
-def _binomial(name: str, trials: int, scale: Fraction, threshold: int, calls: int) -> Iterator[Row]:
+def _binomial(name: str, trials: int, scale: Fraction, threshold: int, calls: int) -> Iterator[AuditRow]:
     from scipy.stats import binom
 
     noise, chance = SecureNoise(), float(release_probability(scale, threshold, 0))
@@ -193,7 +193,7 @@ def _binomial(name: str, trials: int, scale: Fraction, threshold: int, calls: in
     yield shared_row(f"sampled law: how many pass, {name}", allowed, far, allowed, f"{calls} draws")
 
 
-def subsets() -> Iterator[Row]:
+def subsets() -> Iterator[AuditRow]:
     """Which keys: any place is as likely, when few are chosen, when most are, and when there are many of them."""
     for population, size, calls in ((2000, 300, 20), (2000, 1700, 20), (1 << 20, 1 << 18, 1)):
         noise = SecureNoise()
@@ -208,11 +208,11 @@ def subsets() -> Iterator[Row]:
         yield shared_row(f"sampled: which keys are chosen: {name}", allowed, off, allowed)
 
 
-Test = Callable[[], Iterator[Row]]
+Test = Callable[[], Iterator[AuditRow]]
 TESTS: tuple[Test, ...] = (records, limits, made_up, shares, nobody, counted, subsets)
 
 
-def tests() -> Iterator[Row]:
+def tests() -> Iterator[AuditRow]:
     """Every check of both sides of a switch."""
     for test in TESTS:
         yield from test()

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from hubbub.audit.books import book, spend
 from hubbub.audit.checks import taint
-from hubbub.audit.protocols import Row, shared_row
+from hubbub.audit.protocols import AuditRow, shared_row
 from hubbub.errors import HubbubError, OverBudget, Refused
 from hubbub.mechanisms import build
 from hubbub.noise import SecureNoise, SeededNoise
@@ -57,7 +57,7 @@ LOSSES = {
 }
 
 
-def books() -> Iterator[Row]:
+def books() -> Iterator[AuditRow]:
     """Two releases of ε = .7 under a cap of 1: the second is refused, whatever file, month or accident."""
     for name, (first, second) in BOOKS.items():
         with book() as ledger:
@@ -104,7 +104,7 @@ CROWD = {"epsilon": 8, "delta": "1e-3"}
 KOROLOVA = {"epsilon": 2, "delta": "1e-5"}
 
 
-def previous() -> Iterator[Row]:
+def previous() -> Iterator[AuditRow]:
     """An earlier release counts only if it is private itself and stands in this ledger; refused before any draw."""
     with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as name:
         folder = Path(name)
@@ -123,7 +123,7 @@ def previous() -> Iterator[Row]:
         yield shared_row("an earlier release of the same name in another ledger is refused", 0.0, float(not named), 1.0)
 
 
-def same_data() -> Iterator[Row]:
+def same_data() -> Iterator[AuditRow]:
     """What a log is called hides neither a look at it from the card, nor an earlier release of it from the ledger."""
     with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as name:
         folder = Path(name) / "one"
@@ -157,7 +157,7 @@ def _refused(run: Callable[[], object]) -> bool:
     return False
 
 
-def unproven() -> Iterator[Row]:
+def unproven() -> Iterator[AuditRow]:
     """Without a word from the owner nothing is written that is not private: seeded runs, repeatable sources."""
     mechanism, wrong = build("korolova", {"epsilon": 2, "delta": "1e-5"}), 0
     with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as name:
@@ -175,13 +175,13 @@ def unproven() -> Iterator[Row]:
 # ------------------------------------------------------------------ noise
 
 
-def slack() -> Iterator[Row]:
+def slack() -> Iterator[AuditRow]:
     """μ² of a draw of variance S is stated as Δ²/(S − 4): lemma A gives four units of variance away."""
     shares = [Fraction(d * d, s - 4) / gaussian.mu2_of(d * d, s) for d in (1, 3, 1 << 16) for s in (5, 6, 40, 10**9)]
     yield shared_row("μ² is stated with the slack of lemma A", 1.0, float(max(shares)), 1e-9)
 
 
-def forked() -> Iterator[Row]:
+def forked() -> Iterator[AuditRow]:
     """Two processes that come from one draw different noise, and so do two runs."""
     noise = SecureNoise()
     noise.laplace("first", Fraction(1000), 1)  # whatever is kept between draws is there before the fork

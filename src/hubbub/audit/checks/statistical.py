@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.audit.checks.pooled import PooledLog, pooled
-from hubbub.audit.protocols import Pair, Row, Subject, row
-from hubbub.audit.tiny import Measured, measured
+from hubbub.audit.protocols import AuditRow, Pair, Subject, row
+from hubbub.audit.tiny import MeasuredLog, measured
 from hubbub.noise import NoiseSource, SecureNoise, SeededNoise
 from hubbub.steps.count import Counts
 
@@ -27,16 +27,16 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Sample:
+class SampledRuns:
     """Values of N runs: one array per (table, key), ABSENT where the key was not released."""
 
     values: dict[tuple[str, ...], npt.NDArray[np.int64]]
     runs: int
 
-    def part(self, chosen: slice) -> Sample:
+    def part(self, chosen: slice) -> SampledRuns:
         """Some of the runs."""
         values = {key: v[chosen] for key, v in self.values.items()}
-        return Sample(values, len(range(*chosen.indices(self.runs))))
+        return SampledRuns(values, len(range(*chosen.indices(self.runs))))
 
     def of(self, key: tuple[str, ...]) -> npt.NDArray[np.int64]:
         """The values of a key, ABSENT in every run if the log does not hold it."""
@@ -46,7 +46,7 @@ class Sample:
 Source = Callable[[], NoiseSource]
 
 
-def sample(subject: Subject, log: Measured, runs: int, noise: Source = SecureNoise) -> Sample:
+def sample(subject: Subject, log: MeasuredLog, runs: int, noise: Source = SecureNoise) -> SampledRuns:
     """N runs of `perturb` in one call: keys of copy r have ids from r times the number of keys."""
     tiled = {}
     for table, counted in log.counts.items():
@@ -64,32 +64,32 @@ def sample(subject: Subject, log: Measured, runs: int, noise: Source = SecureNoi
         grid[out.ids] = 0 if out.values is None else out.values
         for i, key in enumerate(log.keys[table]):
             values[(table, *key)] = grid.reshape(runs, size)[:, i]
-    return Sample(values, runs)
+    return SampledRuns(values, runs)
 
 
-def sample_pools(subject: Subject, log: PooledLog, runs: int, noise: Source = SecureNoise) -> Sample:
+def sample_pools(subject: Subject, log: PooledLog, runs: int, noise: Source = SecureNoise) -> SampledRuns:
     """The same for a selection in rounds: N copies of the pools."""
     out = subject.perturb({"queries": log.pools.tiled(runs)}, noise())["queries"]
     grid = np.full(runs * len(log.keys), ABSENT)
     grid[out.ids] = 0  # whether a key shows; the counts of all copies share one fit, so values are not compared
     shown = grid.reshape(runs, len(log.keys))
-    return Sample({("queries", key): shown[:, i] for i, key in enumerate(log.keys)}, runs)
+    return SampledRuns({("queries", key): shown[:, i] for i, key in enumerate(log.keys)}, runs)
 
 
-def sampled_pools(runs: int, noise: Source = SecureNoise) -> Callable[[Subject, Pair], Iterable[Row]]:
+def sampled_pools(runs: int, noise: Source = SecureNoise) -> Callable[[Subject, Pair], Iterable[AuditRow]]:
     """A tester of selections in rounds with this many runs per log."""
 
-    def test(subject: Subject, pair: Pair) -> Iterable[Row]:
+    def test(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
         small, large = (sample_pools(subject, pooled(subject, log), runs, noise) for log in (pair.smaller, pair.larger))
         yield compare(subject, pair, small, large)
 
     return test
 
 
-Test = Callable[[Sample], Flags]
+Test = Callable[[SampledRuns], Flags]
 
 
-def events(one: Sample, other: Sample) -> dict[str, Test]:
+def events(one: SampledRuns, other: SampledRuns) -> dict[str, Test]:
     """Events worth trying: a key shows, all show, none shows, values are high, two values agree."""
     keys = sorted(set(one.values) | set(other.values))
     tests: dict[str, Test] = {}
@@ -141,10 +141,10 @@ def upper(hits: int, runs: int) -> float:
     return 1.0 if hits == runs else float(beta.ppf(1 - LEVEL, hits + 1, runs - hits))
 
 
-def sampled(runs: int, noise: Source = SecureNoise) -> Callable[[Subject, Pair], Iterable[Row]]:
+def sampled(runs: int, noise: Source = SecureNoise) -> Callable[[Subject, Pair], Iterable[AuditRow]]:
     """A tester with this many runs per log."""
 
-    def test(subject: Subject, pair: Pair) -> Iterable[Row]:
+    def test(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
         small = sample(subject, measured(subject, pair.smaller), runs, noise)
         large = sample(subject, measured(subject, pair.larger), runs, noise)
         yield compare(subject, pair, small, large)
@@ -158,7 +158,7 @@ def sampled(runs: int, noise: Source = SecureNoise) -> Callable[[Subject, Pair],
 SEEDS = 20
 
 
-def seeds(test: Callable[[Source], Iterable[Row]]) -> Row:
+def seeds(test: Callable[[Source], Iterable[AuditRow]]) -> AuditRow:
     """The same sampled test on twenty seeds: the row that saw most, and how often all of them alarm by chance."""
     rows = []
     for seed in range(SEEDS):
@@ -171,8 +171,8 @@ def seeds(test: Callable[[Source], Iterable[Row]]) -> Row:
 
 
 def compare(
-    subject: Subject, pair: Pair, small: Sample, large: Sample, stated: tuple[str, float, float] | None = None
-) -> Row:
+    subject: Subject, pair: Pair, small: SampledRuns, large: SampledRuns, stated: tuple[str, float, float] | None = None
+) -> AuditRow:
     """Search the best event on one half of the runs, test it on the other; against what is proven unless stated."""
     half = small.runs // 2
     search, held = slice(0, half), slice(half, small.runs)

@@ -16,7 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from hubbub.audit import recompute
-from hubbub.audit.protocols import Row, shared_row
+from hubbub.audit.protocols import AuditRow, shared_row
 from hubbub.mechanisms import build
 from hubbub.privacy import compose
 from hubbub.privacy.account import DiscreteLaplace, Gaussian, Generic, Loss, Pure
@@ -48,7 +48,7 @@ def sequences() -> dict[str, tuple[list[Loss], float]]:
     }
 
 
-def tests() -> Iterator[Row]:
+def tests() -> Iterator[AuditRow]:
     """The sums, the composed ε, and the Gaussian hockey stick that both the ledger and calibrations use."""
     for name, (losses, delta) in sequences().items():
         stated, found = compose.compose(losses, delta), together(losses, delta)

@@ -22,7 +22,7 @@ from hubbub import ingest
 from hubbub.audit.checks import certificates
 from hubbub.audit.checks.counts import NoNoise
 from hubbub.audit.neighbours.closed import PAGES, POOL
-from hubbub.audit.protocols import Row, shared_row
+from hubbub.audit.protocols import AuditRow, shared_row
 from hubbub.card.owner import Owner
 from hubbub.log import read_log
 from hubbub.mechanisms import Mechanism, build
@@ -36,7 +36,7 @@ USERS, KEYS = 120, 12
 
 
 @dataclass(frozen=True)
-class Lines:
+class OddFile:
     """A file of one format: the lines of the others, those of one user, and where hers stand."""
 
     name: str
@@ -81,8 +81,8 @@ HEADER = b"user,query,time"
 BY_NAME = {"user": "user", "query": "query", "time": "time"}
 ODD = (b'victim,"never closed,5', b'victim,""",6', b"victim,\xff\xfe,7", b"victim,nul\0,8", b"victim,a,b,c,d,e")
 FILES = (
-    Lines("a quotation mark left open", "log.csv", "table", (HEADER,), tuple(map(_table, range(90))), ODD, BY_NAME),
-    Lines(
+    OddFile("a quotation mark left open", "log.csv", "table", (HEADER,), tuple(map(_table, range(90))), ODD, BY_NAME),
+    OddFile(
         "lines without a user",
         "log.csv",
         "table",
@@ -91,7 +91,7 @@ FILES = (
         (b",her own,1", b"  ,query 1,99999", b'"",query 2,5'),
         BY_NAME,
     ),
-    Lines(
+    OddFile(
         "clicks that name searches of others",
         "log.ndjson",
         "ubi",
@@ -103,7 +103,7 @@ FILES = (
 )
 
 
-def records() -> Iterator[Row]:
+def records() -> Iterator[AuditRow]:
     """Everybody else's records, with and without one user's lines; and every line is kept or rejected."""
     for lines in FILES:
         with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as folder:
@@ -140,7 +140,7 @@ LETTERS = {
 }
 
 
-def people() -> Iterator[Row]:
+def people() -> Iterator[AuditRow]:
     """As many users are read, and bounded one by one, as there are names."""
     for format, (header, line, columns) in LETTERS.items():
         with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as folder:
@@ -231,7 +231,7 @@ def public_bytes(out: Path) -> dict[str, bytes]:
     return {str(p.relative_to(public)): p.read_bytes() for p in sorted(public.rglob("*")) if p.is_file()}
 
 
-def public() -> Iterator[Row]:
+def public() -> Iterator[AuditRow]:
     """Every file of `public/`, with and without her, under one noise; and with her on every path of large logs."""
     for mechanism in mechanisms():
         without, *with_her = on_one_day(lambda folder, m=mechanism: _three(folder, m))  # type: ignore[misc]
@@ -240,7 +240,7 @@ def public() -> Iterator[Row]:
         yield from certificates.printed(mechanism, json.loads(without["card.json"]))
 
 
-def undeclared() -> Iterator[Row]:
+def undeclared() -> Iterator[AuditRow]:
     """The same where the owner declares nothing: what is left out must not be filled in from the log."""
     mechanism = build("korolova", {"epsilon": 2, "delta": "1e-6"})
     seen = on_one_day(
@@ -257,7 +257,7 @@ def _three(folder: Path, mechanism: Mechanism) -> list[dict[str, bytes]]:
         return [*seen, public_bytes(release(folder / "large", mechanism, with_her=True))]
 
 
-def same_bytes(check: str, one: dict[str, bytes], other: dict[str, bytes]) -> Row:
+def same_bytes(check: str, one: dict[str, bytes], other: dict[str, bytes]) -> AuditRow:
     """No file differs."""
     differing = sorted(n for n in one.keys() | other.keys() if one.get(n) != other.get(n))
     detail = ", ".join(differing) or f"{len(one)} files are the same"
@@ -274,7 +274,7 @@ def on_one_day(write: Callable[[Path], list[dict[str, bytes]]]) -> list[dict[str
             return written
 
 
-def order() -> Iterator[Row]:
+def order() -> Iterator[AuditRow]:
     """Rows stand in the order of what they show: by noisy value, then by key, in one file and one row group."""
     mechanism = build("korolova", {"epsilon": 20, "delta": "1e-3", "d": KEYS + 3}, tables=["queries", "clicks"])
     many = [f"u{u}\tkey {k}\t2006-03-01 07:00:{k:02d}\t1\tsite" for u in range(USERS) for k in range(KEYS)]
@@ -292,7 +292,7 @@ def _sorted(rows: pa.Table) -> bool:
     return bool(rows.equals(rows.sort_by(list(by))))
 
 
-def scores() -> Iterator[Row]:
+def scores() -> Iterator[AuditRow]:
     """Scoring a release against the raw log leaves `public/` as it was, to the byte."""
     from hubbub.worth.tasks.run import evaluate
 

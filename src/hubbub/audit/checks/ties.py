@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from hubbub.audit.checks.counts import NoNoise
 from hubbub.audit.checks.statistical import lower, upper
-from hubbub.audit.protocols import Event, Row, Subject, shared_row
+from hubbub.audit.protocols import AuditRow, Event, Subject, shared_row
 from hubbub.audit.tiny import SECRET, Tiny, tiny_log
 from hubbub.engines.duckdb import DuckDB
 from hubbub.mechanisms import Mechanism, build
@@ -32,7 +32,7 @@ from hubbub.switches import Beyond, lowered
 # ------------------------------------------------------------------ however keys are numbered
 
 
-class _Numbered(Tiny):
+class _NumberedByHash(Tiny):
     """Tiny logs whose keys are numbered by a hash, where their order does not matter."""
 
     order = "ASC"
@@ -42,13 +42,13 @@ class _Numbered(Tiny):
         super().number(name, sql, by or (f"hash(numbered) {self.order}",), id)
 
 
-class _Backwards(_Numbered):
+class _Backwards(_NumberedByHash):
     """The other way round."""
 
     order = "DESC"
 
 
-NUMBERINGS: tuple[type[DuckDB], ...] = (Tiny, _Numbered, _Backwards)
+NUMBERINGS: tuple[type[DuckDB], ...] = (Tiny, _NumberedByHash, _Backwards)
 USERS, LETTERS = 70, "abcdef"
 
 
@@ -90,7 +90,7 @@ def mechanisms() -> list[Mechanism]:
     ]
 
 
-def numbered() -> Iterator[Row]:
+def numbered() -> Iterator[AuditRow]:
     """The rows of a release under three numberings, and with the log's rows and users in the opposite order."""
     at_once = [m for m in mechanisms() if m.settings.get("keep") == "first"]
     for how, events, mechanism in (
@@ -140,7 +140,7 @@ class _Fair(NoNoise):
         return SecureNoise().below(step, limits)
 
 
-def strict() -> Iterator[Row]:
+def strict() -> Iterator[AuditRow]:
     """Which of equal pairs get a row more: the same chances for a pair, whatever its id."""
     for goal, (settings, clicks) in GOALS.items():
         raw = {"d": 1, "bins": 1, "b": 1, "b_a": 1, "T": 3}
@@ -181,7 +181,7 @@ def _winners(mechanism: Mechanism, clicks: int, texts: Sequence[int]) -> Counter
     return wins
 
 
-def tests() -> Iterator[Row]:
+def tests() -> Iterator[AuditRow]:
     """Both."""
     yield from numbered()
     yield from strict()

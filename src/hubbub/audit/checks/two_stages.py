@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from hubbub.audit.protocols import Row, shared_row
+from hubbub.audit.protocols import AuditRow, shared_row
 from hubbub.mechanisms.crowd import calibrate
 
 Floats = npt.NDArray[np.float64]
@@ -69,7 +69,7 @@ def calibrated(epsilon: str, delta: str) -> float:
     return two_stages(float(epsilon), math.sqrt(one[0].total), math.sqrt(two[0].total), rest, two[0].per_key)
 
 
-def tests() -> Iterator[Row]:
+def tests() -> Iterator[AuditRow]:
     """What runs stays within δ, whatever the second stage's pool makes of the first."""
     for epsilon, delta in SETTINGS:
         seen = calibrated(epsilon, delta)

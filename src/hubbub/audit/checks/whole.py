@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from hubbub.audit.checks.statistical import lower, upper
 from hubbub.audit.checks.taint import AOL
-from hubbub.audit.protocols import Row, shared_row
+from hubbub.audit.protocols import AuditRow, shared_row
 from hubbub.card import check
 from hubbub.mechanisms import build
 from hubbub.privacy.ledger import Ledger
@@ -21,10 +21,10 @@ SETTINGS = {"d": 1, "b": 5, "K": 49}
 """Wide noise: two runs of as many keys have the same values by chance once in 10^10 times."""
 
 
-def whole_runs(runs: int) -> Callable[[], Iterable[Row]]:
+def whole_runs(runs: int) -> Callable[[], Iterable[AuditRow]]:
     """A tester with this many runs: keys at the threshold, so that every run shows others."""
 
-    def test() -> Iterable[Row]:
+    def test() -> Iterable[AuditRow]:
         mechanism = build("korolova", SETTINGS)
         [step] = mechanism.steps()
         holders = step.threshold or 0

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from hubbub.audit.checks import adaptive, replay
-from hubbub.audit.protocols import Row
+from hubbub.audit.protocols import AuditRow
 from hubbub.privacy.account import Pure
 
 Change = Callable[[Any], Any]
@@ -113,7 +113,7 @@ def _at_its_own_total(_: Any) -> Any:
 PROMISE = "hubbub.privacy.ledger.accounts:promise"
 BOOK = "hubbub.privacy.ledger.budget:Standing.book"
 ODOMETER = "hubbub.privacy.ledger.accounts:odometer"
-ADAPTIVE_MUTANTS: tuple[tuple[str, Callable[[], Iterable[Row]], dict[str, Change]], ...] = (
+ADAPTIVE_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, Change]], ...] = (
     ("a cap asks for the tight sum so far", adaptive.steering, {BOOK: _so_far}),
     ("the envelope or the sums, whichever fits", adaptive.steering, {BOOK: _whichever_fits}),
     ("an envelope for every release", adaptive.steering, {BOOK: _anew}),

@@ -15,14 +15,14 @@ from typing import Any
 
 from hubbub.audit.checks import sums
 from hubbub.audit.checks.ran import as_used
-from hubbub.audit.protocols import Row
+from hubbub.audit.protocols import AuditRow
 from hubbub.audit.realistic import REALISTIC
 
-Planted = tuple[str, Callable[[], Iterator[Row]], Mapping[str, Callable[[Any], Any]]]
+Planted = tuple[str, Callable[[], Iterator[AuditRow]], Mapping[str, Callable[[Any], Any]]]
 
 
-def _of(*names: str) -> Callable[[], Iterator[Row]]:
-    def look() -> Iterator[Row]:
+def _of(*names: str) -> Callable[[], Iterator[AuditRow]]:
+    def look() -> Iterator[AuditRow]:
         for name in names:
             for mechanism in REALISTIC[name]():
                 yield from as_used(mechanism)

@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.audit.checks import chain
-from hubbub.audit.protocols import Row, Subject
+from hubbub.audit.protocols import AuditRow, Subject
 from hubbub.mechanisms import build
 
 Change = Callable[[Any], Any]
 
 
-def _draws() -> Iterator[Row]:
+def _draws() -> Iterator[AuditRow]:
     """Pools that hold all of a user's steps, and pools that hold one of them."""
     tables = ["queries", "clicks", "transitions"]
     for most in (3, 1):
@@ -66,7 +66,7 @@ def _without_kept(steps: Any) -> Any:
     )
 
 
-CHAIN_MUTANTS: tuple[tuple[str, Callable[[], Iterable[Row]], dict[str, Change]], ...] = (
+CHAIN_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, Change]], ...] = (
     ("closed threshold from present keys", _draws, {"hubbub.mechanisms.crowd.chain:Domain.known": _present_only}),
     (
         "the noise of nobody at keys of somebody, too",

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.audit.checks import by_hand, clicked, exchanged, listed, ties
-from hubbub.audit.protocols import Row
+from hubbub.audit.protocols import AuditRow
 from hubbub.mechanisms.base import Released
 from hubbub.mechanisms.rounds import select
 from hubbub.noise.source import Integers
@@ -248,7 +248,7 @@ def _calibrated_as_added(calibrate: Any) -> Any:
 DOMAIN, POOLS = "hubbub.mechanisms.crowd.chain:Domain", "hubbub.steps.pools:EnginePools"
 ONE_ROUND = "hubbub.mechanisms.rounds:one_round"
 OWN = "SELECT uid, count(*) AS n FROM"
-LIST_MUTANTS: tuple[tuple[str, Callable[[], Iterable[Row]], dict[str, Change]], ...] = (
+LIST_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, Change]], ...] = (
     ("listed queries of nobody are left out", listed.of_rounds, {f"{DOMAIN}.select": _held_only}),
     ("listed queries of nobody are left out, by what shows", listed.sampled, {f"{DOMAIN}.select": _held_only}),
     ("levels of a list from what the log holds of it", listed.of_rounds, {f"{DOMAIN}.known": _levels_of_the_log}),

@@ -34,7 +34,7 @@ from hubbub.audit.mutants.lists import LIST_MUTANTS
 from hubbub.audit.mutants.sizes import SIZE_MUTANTS
 from hubbub.audit.mutants.spread import SPREAD_MUTANTS
 from hubbub.audit.neighbours import threshold_pairs
-from hubbub.audit.protocols import Row, Subject
+from hubbub.audit.protocols import AuditRow, Subject
 from hubbub.mechanisms import Mechanism, build
 
 Change = Callable[[Any], Any]
@@ -45,7 +45,7 @@ class Fault:
     """One way to be wrong: what is replaced (module:name) by a function of the original, and who must notice."""
 
     name: str
-    detector: Callable[[], Iterable[Row]]
+    detector: Callable[[], Iterable[AuditRow]]
     changes: Mapping[str, Change]
 
     @contextmanager
@@ -67,20 +67,20 @@ class Fault:
 # ------------------------------------------------------------------ detectors that need a mechanism
 
 
-def _shares_of(mechanism: Mechanism) -> Iterator[Row]:
+def _shares_of(mechanism: Mechanism) -> Iterator[AuditRow]:
     for pair in threshold_pairs(mechanism):
         yield from sensitivity(Subject.of(mechanism), pair)
 
 
-def _shares_of_queries() -> Iterator[Row]:
+def _shares_of_queries() -> Iterator[AuditRow]:
     yield from _shares_of(build("korolova", {"d": 2, "b": 1, "K": 3}))
 
 
-def _shares_of_transitions() -> Iterator[Row]:
+def _shares_of_transitions() -> Iterator[AuditRow]:
     yield from _shares_of(build("zealous", {"m": 1, "lambda": 1, "tau_prime": 3}, tables=["transitions"]))
 
 
-def _exact() -> Iterator[Row]:
+def _exact() -> Iterator[AuditRow]:
     subject = Subject.of(build("korolova", {"d": 1, "b": 1, "K": 3}))
     yield from threshold_law(subject)
     for pair in threshold_pairs(subject.mechanism):

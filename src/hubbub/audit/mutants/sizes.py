@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.audit.checks import independence, sizes, taint
-from hubbub.audit.protocols import Row
+from hubbub.audit.protocols import AuditRow
 from hubbub.noise import Exits, cells, source
 from hubbub.noise.source import Integers
 from hubbub.steps import subsequences
@@ -158,7 +158,7 @@ def _next_table(laplace: Any) -> Any:
 
 
 DRAW = "hubbub.noise.source:SecureNoise._draw"
-SIZE_MUTANTS: tuple[tuple[str, Callable[[], Iterable[Row]], dict[str, Change]], ...] = (
+SIZE_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, Change]], ...] = (
     ("both halves of a large draw are one", independence.one_draw, {DRAW: _same_halves}),
     ("the second half of a large draw mirrors the first", independence.one_draw, {DRAW: _mirrored}),
     (

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from hubbub.audit.checks import parts, taint
 from hubbub.audit.checks.parts import drawn_by
-from hubbub.audit.protocols import Row
+from hubbub.audit.protocols import AuditRow
 from hubbub.mechanisms import spread
 from hubbub.noise.source import Integers
 
@@ -98,7 +98,7 @@ IN_BOTH: dict[str, Change] = {
     "ids counted from 0 in every batch": _given(_numbered),
     "half of the noise after the first batch": _narrowed,
 }
-SPREAD_MUTANTS: tuple[tuple[str, Callable[[], Iterable[Row]], dict[str, Change]], ...] = (
+SPREAD_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, Change]], ...] = (
     *(
         (f"{name}, {where}", parts.whole, {at: change})
         for name, change in IN_BOTH.items()
