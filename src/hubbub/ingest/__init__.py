@@ -15,15 +15,9 @@ proofs start from that.
 
 from __future__ import annotations
 
-from hubbub.ingest.readers import aol as _aol
-from hubbub.ingest.readers import excite as _excite
-from hubbub.ingest.readers import sogou as _sogou
-from hubbub.ingest.readers import table as _table
-from hubbub.ingest.readers import ubi as _ubi
 from hubbub.ingest.readers.base import formats
 from hubbub.ingest.run import Ingested, ingest
 from hubbub.ingest.schema import REJECTS, SCHEMA, Reason
 from hubbub.ingest.sniff import AUTO, Sniffed, sniff
 
 __all__ = ["AUTO", "REJECTS", "SCHEMA", "Ingested", "Reason", "Sniffed", "formats", "ingest", "sniff"]
-del _aol, _excite, _sogou, _table, _ubi

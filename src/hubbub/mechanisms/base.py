@@ -22,6 +22,7 @@ import pyarrow as pa
 from hubbub.errors import OurBug, ParameterError
 from hubbub.mechanisms import measured
 from hubbub.noise.laws import Law
+from hubbub.plugins import Registry
 from hubbub.privacy import delta
 from hubbub.privacy.account import Domain, Loss, fewest, half_width
 from hubbub.privacy.coins import CoinStep
@@ -159,7 +160,7 @@ class Mechanism(ABC):
     """Whether queries known beforehand, from a public list or an earlier release, help it."""
     asks: ClassVar[bool] = False
     """Whether `perturb` asks its counts where they lie (mechanisms/spread.py, `tested`); others see arrays alone."""
-    registry: ClassVar[dict[str, type[Mechanism]]] = {}
+    registry: ClassVar[Registry[type[Mechanism]]]
     say: Callable[[str], None] = staticmethod(lambda _: None)
     """Where a long computation tells the owner how far it is; the command puts its terminal here."""
 
@@ -362,4 +363,7 @@ class Mechanism(ABC):
     def __init_subclass__(cls, register: bool = False, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         if register:
-            Mechanism.registry[cls.name] = cls
+            Mechanism.registry.add(cls)
+
+
+Mechanism.registry = Registry("mechanism", "hubbub.mechanisms", "hubbub.mechanisms", Mechanism)

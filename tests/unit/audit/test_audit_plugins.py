@@ -125,10 +125,9 @@ class Flock(Crowd):
 
 
 @pytest.fixture(autouse=True)
-def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    mine = {kind.name: kind for kind in (Plain, Boasting, Weak, Chatty, Broken, Choosy, Flock)}
-    monkeypatch.setattr(Mechanism, "registry", Mechanism.registry | mine)
-    yield
+def registered() -> Iterator[None]:
+    with Mechanism.registry.added(Plain, Boasting, Weak, Chatty, Broken, Choosy, Flock):
+        yield
 
 
 def test_a_plug_in_gets_the_generic_checks(hubbub: Hubbub) -> None:

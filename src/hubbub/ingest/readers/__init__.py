@@ -1,1 +1,1 @@
-"""One format a file: how bytes of each become fields."""
+"""One file per format: how its bytes become records. A new file in this folder is found by itself."""

@@ -1,4 +1,4 @@
-"""What a reader is, and the register of them: one format a file, registered on its last line.
+"""What a reader is, and the registry of them: one file per format, registered on its last line.
 
 A reader says which input column plays which role and turns a file into tasks. A task computes one part: records in
 SearchLog's columns and rejects. Tasks run on any thread; their results are written in order.
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from hubbub.errors import ParameterError
 from hubbub.ingest.fields import Layout
@@ -18,6 +18,7 @@ from hubbub.ingest.lines import blocks
 from hubbub.ingest.records import from_lines
 from hubbub.ingest.schema import Task
 from hubbub.ingest.sources import opened
+from hubbub.plugins import Registry
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Shape:
     header: bytes | None = None  # a first line that settles it alone
 
 
+@runtime_checkable
 class Reader(Protocol):
     """One input format."""
 
@@ -51,31 +53,29 @@ class Reader(Protocol):
         """The work of reading one file."""
 
 
-_READERS: dict[str, Reader] = {}
+READERS: Registry[Reader] = Registry(
+    "format", "hubbub.readers", "hubbub.ingest.readers", Reader, "The log's format is unknown."
+)
 
 
 def register(reader: Reader) -> None:
     """Make a format known."""
-    _READERS[reader.name] = reader
+    READERS.add(reader)
 
 
 def formats() -> dict[str, str]:
     """The formats that can be read, each with what it is."""
-    return {name: _READERS[name].sentence for name in sorted(_READERS)}
+    return {name: reader.sentence for name, reader in READERS.items()}
 
 
 def shapes() -> dict[str, Shape]:
     """The formats that can be recognised."""
-    return {name: shape for name in sorted(_READERS) if (shape := _READERS[name].shape) is not None}
+    return {name: reader.shape for name, reader in READERS.items() if reader.shape is not None}
 
 
 def reader(name: str) -> Reader:
     """The reader of a format."""
-    if name not in _READERS:
-        raise ParameterError(
-            "The log's format is unknown.", given=name, allowed=", ".join(sorted(_READERS)), next="choose one of these"
-        )
-    return _READERS[name]
+    return READERS.named(name)
 
 
 def fixed(format: str, columns: Mapping[str, str], given: Mapping[str, str] | None) -> dict[str, str]:

@@ -181,9 +181,7 @@ def in_words(error: UserError) -> str:
 def _named(text: str) -> Choice:
     """`zealous`, or `zealous:published`."""
     name, _, variant = text.partition(":")
-    if name not in mechanisms():
-        raise ParameterError("There is no such mechanism.", given=name, allowed=", ".join(mechanisms()))
-    variants = mechanisms()[name].variants
+    variants = Mechanism.registry.named(name).variants
     if variant and variant not in variants:
         raise ParameterError(f"{name} has no such variant.", given=variant, allowed=", ".join(variants))
     return Choice(name, "" if variant == variants[0] else variant)

@@ -2,8 +2,8 @@
 
     check the release → write the format's files → card and README beside them → whole or not at all
 
-One format a file, registered on its last line. Every export carries the card, the claim in its README, and the stamp
-of a release that is not private.
+One file per format, registered on its last line and found by itself. Every export carries the card, the claim in its
+README, and the stamp of a release that is not private.
 """
 
 from __future__ import annotations
@@ -14,16 +14,10 @@ from pathlib import Path
 
 from hubbub.errors import OutputError, ParameterError
 from hubbub.files import permit, require_free, whole
-from hubbub.show.export import graph as _graph
-from hubbub.show.export import huggingface as _huggingface
-from hubbub.show.export import orcas as _orcas
-from hubbub.show.export import trec as _trec
-from hubbub.show.export import tsv as _tsv
 from hubbub.show.export.base import FORMATS, Folder, Source, Written
 from hubbub.show.export.readme import WARNING, readme
 
 __all__ = ["Exported", "export", "formats"]
-_REGISTERED = (_tsv, _orcas, _trec, _graph, _huggingface)
 
 
 @dataclass(frozen=True)
@@ -46,9 +40,7 @@ def formats() -> dict[str, str]:
 def export(release: str | Path, to: str, out: str | Path, *, gzip: bool = False) -> Exported:
     """Write a release in another format into a new folder; the Python form of `hubbub export`."""
     path = Path(out).absolute()
-    if to not in FORMATS:
-        raise ParameterError("There is no such format.", given=to, allowed=", ".join(FORMATS))
-    form = FORMATS[to]
+    form = FORMATS.named(to)
     if gzip and not form.text:
         raise ParameterError("This format is compressed already.", given=f"--to {to} --gzip", next="leave --gzip out")
     require_free(path)

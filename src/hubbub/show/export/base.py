@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from hubbub.card.check import check, load, public_folder
 from hubbub.card.schema import Card
 from hubbub.errors import InputError, Refused
+from hubbub.plugins import Registry
 
 
 @dataclass(frozen=True)
@@ -137,9 +138,9 @@ class Format(ABC):
         return ""
 
 
-FORMATS: dict[str, Format] = {}
+FORMATS: Registry[Format] = Registry("format", "hubbub.exporters", "hubbub.show.export", Format)
 
 
 def register(form: Format) -> None:
     """Add a format to the list."""
-    FORMATS[form.name] = form
+    FORMATS.add(form)

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hubbub.errors import InputError
+from hubbub.plugins import Registry
 from hubbub.worth.evidence import Evidence
 
 Scores = dict[str, dict[str, float | None]]
@@ -89,7 +90,7 @@ class Task(ABC):
     """The tables of the truth it looks at."""
     learns: ClassVar[bool] = False
     """Whether the original's column learns from some users and is tested on others: a release has seen them all."""
-    registry: ClassVar[dict[str, type[Task]]] = {}
+    registry: ClassVar[Registry[type[Task]]]
 
     @abstractmethod
     def score(self, original: Evidence, release: Evidence, setup: Setup) -> Scores:
@@ -98,7 +99,10 @@ class Task(ABC):
     def __init_subclass__(cls, register: bool = False, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         if register:
-            Task.registry[cls.name] = cls
+            Task.registry.add(cls)
+
+
+Task.registry = Registry("task", "hubbub.tasks", "hubbub.worth.tasks", Task)
 
 
 def need(evidence: Evidence, name: str, whose: str) -> pa.Table:
