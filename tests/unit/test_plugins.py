@@ -20,6 +20,12 @@ class Shape(Format):
 
     name, about = "taken", "a format"
 
+    def write(self, source: object, folder: object) -> None:
+        raise NotImplementedError
+
+    def notes(self, card: object) -> str:
+        raise NotImplementedError
+
 
 def installed(folder: Path, monkeypatch: pytest.MonkeyPatch, code: str, *points: str) -> None:
     """What an installer leaves behind: a module, and the file that announces it."""
