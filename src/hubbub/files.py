@@ -93,7 +93,7 @@ def _exists(path: Path) -> bool:
 
 
 @dataclass
-class Held:
+class HeldFolder:
     """A folder of this process's own, for as long as it lives."""
 
     path: Path
@@ -107,7 +107,7 @@ class Held:
             self.lock = None
 
 
-def hold(parent: Path, prefix: str, mode: int = 0o700) -> Held:
+def hold(parent: Path, prefix: str, mode: int = 0o700) -> HeldFolder:
     """Make a folder that no `sweep` removes while this process lives."""
     while True:
         path = parent / f"{prefix}{os.getpid()}-{secrets.token_hex(4)}"
@@ -117,9 +117,9 @@ def hold(parent: Path, prefix: str, mode: int = 0o700) -> Held:
         except (BlockingIOError, FileNotFoundError):  # swept before it was locked
             continue
         except OSError:  # a file system without locks: nothing is swept there either
-            return Held(path, None)
+            return HeldFolder(path, None)
         if path.exists():
-            return Held(path, held)
+            return HeldFolder(path, held)
         os.close(held)
 
 
@@ -129,7 +129,7 @@ def sweep(parent: Path, prefix: str) -> bool:
     living = False
     for path in [p for p in parent.iterdir() if pattern.fullmatch(p.name)]:
         try:
-            Held(path, lock(path)).remove()
+            HeldFolder(path, lock(path)).remove()
         except BlockingIOError:
             living = True
         except OSError:  # somebody else's, or gone meanwhile

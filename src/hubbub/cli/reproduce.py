@@ -16,7 +16,7 @@ from hubbub.cli.shared import Json, Quiet, Terminal, Verbose, command
 from hubbub.errors import CheckFailed, ParameterError
 
 if TYPE_CHECKING:
-    from hubbub.papers.numbers import Row
+    from hubbub.papers.numbers import NumberRow
     from hubbub.papers.numbers.rows import Verdict
 
 VERDICTS: tuple[Verdict, ...] = ("match", "differs", "impossible")
@@ -91,7 +91,7 @@ def _experiments(id: str | None, given: dict[str, Any], terminal: Terminal) -> N
             terminal.say(line)
 
 
-def _table(title: str, rows: Sequence[Row], terminal: Terminal, width: int) -> None:
+def _table(title: str, rows: Sequence[NumberRow], terminal: Terminal, width: int) -> None:
     """A paper: its parts, a line a row, and beneath it why it does not match."""
     from hubbub.papers.numbers.rows import shown
 
@@ -115,7 +115,7 @@ def _table(title: str, rows: Sequence[Row], terminal: Terminal, width: int) -> N
     terminal.say()
 
 
-def _details(row: Row, terminal: Terminal, width: int) -> None:
+def _details(row: NumberRow, terminal: Terminal, width: int) -> None:
     """One row, with all its digits."""
     for name, text in (
         ("id", row.id),

@@ -6,7 +6,7 @@
     records   columns → records and rejects                     output    two Parquet files, moved into place whole
     documents, loose, join   UBI: objects → searches and clicks → records, joined within one user
     run       `ingest`: the loop over all of it                 schema    the two tables and the reasons
-    sniff     which format a log has, if nobody said it         spread    a log of several files, on several machines
+    sniff     which format a log has, if nobody said it         distributed   several files on several machines
 
 Every record is a function of its own line (in UBI of a search's and a click's, both of one user) and belongs to exactly
 one user: removing one user's lines leaves every other user's records as they were, whatever the lines held. The privacy

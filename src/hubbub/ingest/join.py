@@ -27,7 +27,7 @@ from hubbub.files import disk_errors
 from hubbub.ingest.lines import Ints
 from hubbub.ingest.numbers import LATEST
 from hubbub.ingest.records import PART_REJECTS, rejects
-from hubbub.ingest.schema import NOTHING, SCHEMA, TEXT_KEPT, Part, Reason
+from hubbub.ingest.schema import NOTHING, SCHEMA, TEXT_KEPT, ReadPart, Reason
 from hubbub.switches import switch
 
 PARTS = switch(__name__, "PARTS", 64, low=3)
@@ -85,7 +85,7 @@ class Join:
             heap.clear()
         self._held = 0
 
-    def parts(self) -> Iterator[tuple[Path, Part]]:
+    def parts(self) -> Iterator[tuple[Path, ReadPart]]:
         """The records, and the clicks that found no search, each with their file."""
         with disk_errors(self._work, "working folder"):
             for writer in self._writers:
@@ -98,16 +98,16 @@ class Join:
             if heap:
                 yield from self._joined(_whole(heap))
 
-    def _joined(self, rows: pa.RecordBatch) -> Iterator[tuple[Path, Part]]:
+    def _joined(self, rows: pa.RecordBatch) -> Iterator[tuple[Path, ReadPart]]:
         search, click, orphans = joined(rows)
         columns = [rows[name].take(pa.array(search)) for name in ("user", "time", "query")]
         columns += [rows[name].take(pa.array(click, mask=click < 0)) for name in ("rank", "url")]
         records = pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
-        yield self._files[0], Part(records, NO_REJECTS, 0, len(search))
+        yield self._files[0], ReadPart(records, NO_REJECTS, 0, len(search))
         files = rows["file"].to_numpy()[orphans]
         for file in np.unique(files).tolist():
             lost = _no_query(rows.take(pa.array(orphans[files == file])))
-            yield self._files[file], Part(NOTHING, lost, 0, lost.num_rows)
+            yield self._files[file], ReadPart(NOTHING, lost, 0, lost.num_rows)
 
     def __enter__(self) -> Self:
         return self

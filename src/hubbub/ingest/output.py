@@ -13,13 +13,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from hubbub.errors import OutputError
-from hubbub.ingest.schema import REJECTS, SCHEMA, Part
+from hubbub.ingest.schema import REJECTS, SCHEMA, ReadPart
 from hubbub.switches import switch
 
 ROW_GROUP = switch(__name__, "ROW_GROUP", 122_880, low=40)  # DuckDB's own: the unit of its parallel scan
 
 
-class Output:
+class PartWriter:
     """Collects parts in order and counts what was read, kept and rejected."""
 
     def __init__(self, into: Path) -> None:
@@ -37,7 +37,7 @@ class Output:
             self._clear()
             raise self._failed(error) from None
 
-    def add(self, part: Part, file: Path, lines_before: int) -> None:
+    def add(self, part: ReadPart, file: Path, lines_before: int) -> None:
         """Write one part; `lines_before` is the number of the file's lines before it."""
         self.read += part.read
         self.kept += part.records.num_rows

@@ -19,7 +19,7 @@ from hubbub.errors import InputError
 from hubbub.ingest.clean import view
 from hubbub.ingest.lines import MAX_LINE, Codes
 from hubbub.ingest.records import build, rejects
-from hubbub.ingest.schema import ROLES, TEXT_KEPT, Part, Reason, Task
+from hubbub.ingest.schema import ROLES, TEXT_KEPT, ReadPart, ReadTask, Reason
 from hubbub.switches import switch
 
 BATCH = switch(__name__, "BATCH", 65_536, low=3)
@@ -57,7 +57,7 @@ def find(file: Path, names: Mapping[str, str]) -> None:
             )
 
 
-def tasks(file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[Task]:
+def tasks(file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
     """One task a batch of rows."""
     size = file.stat().st_size
     done = 0
@@ -67,12 +67,12 @@ def tasks(file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Itera
             for batch in opened.iter_batches(BATCH, columns=list(columns.values())):
                 done += batch.num_rows
                 raw = {role: batch.column(batch.schema.names.index(name)) for role, name in columns.items()}
-                yield Task(lambda raw=raw: from_rows(raw, canonical_urls), size * done // rows)  # type: ignore[misc]
+                yield ReadTask(lambda raw=raw: from_rows(raw, canonical_urls), size * done // rows)  # type: ignore[misc]
         except (OSError, pa.ArrowException) as error:
             raise damaged(file, error) from None
 
 
-def from_rows(raw: Mapping[str, pa.Array], canonical_urls: bool) -> Part:
+def from_rows(raw: Mapping[str, pa.Array], canonical_urls: bool) -> ReadPart:
     """The records of a batch of rows."""
     raw = {role: flat(column) for role, column in raw.items()}
     count = len(raw["user"])
@@ -91,7 +91,7 @@ def from_rows(raw: Mapping[str, pa.Array], canonical_urls: bool) -> Part:
     texts = [b"\t".join(row) for row in zip(*values, strict=True)]
     lengths = np.array([len(text) for text in texts], np.int64)
     kept = pa.array([text[:TEXT_KEPT] for text in texts], pa.binary())
-    return Part(records, rejects(where, code[where], lengths, kept), count, count)
+    return ReadPart(records, rejects(where, code[where], lengths, kept), count, count)
 
 
 def flat(column: pa.Array) -> pa.Array:

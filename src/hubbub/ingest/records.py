@@ -15,13 +15,13 @@ from hubbub.ingest import clean, lines, numbers
 from hubbub.ingest.encodings import UTF8, transcoded
 from hubbub.ingest.fields import Layout, cut, mark_headers
 from hubbub.ingest.lines import Block, Codes, Ints, Lines, Mask, Overlong
-from hubbub.ingest.schema import NOTHING, REJECTS, SCHEMA, TEXT_KEPT, Part, Reason
+from hubbub.ingest.schema import NOTHING, REJECTS, SCHEMA, TEXT_KEPT, ReadPart, Reason
 
 BRACKETS = r"(?s)^\s*\[(.*)\]\s*$"
 PART_REJECTS = pa.schema([field for field in REJECTS if field.name != "file"])
 
 
-def from_lines(piece: Block | Overlong, layout: Layout, canonical_urls: bool) -> Part:
+def from_lines(piece: Block | Overlong, layout: Layout, canonical_urls: bool) -> ReadPart:
     """The records of a run of lines of a delimited file."""
     if isinstance(piece, Overlong):
         return overlong(piece)
@@ -34,7 +34,7 @@ def from_lines(piece: Block | Overlong, layout: Layout, canonical_urls: bool) ->
         fits, columns = _in_brackets(found, fits, columns, layout.enclosed)
     columns |= {role: dress(columns[role]) for role, dress in layout.dress.items()}
     records, found.code[fits] = build(columns, layout.blank, layout.epoch, canonical_urls)
-    return Part(records, rejected_lines(raw), len(found.code), int(np.count_nonzero(found.code != Reason.HEADER)))
+    return ReadPart(records, rejected_lines(raw), len(found.code), int(np.count_nonzero(found.code != Reason.HEADER)))
 
 
 def _in_brackets(found: Lines, fits: Ints, columns: dict[str, pa.Array], role: str) -> tuple[Ints, dict[str, pa.Array]]:
@@ -86,12 +86,12 @@ def rejected_lines(found: Lines) -> pa.RecordBatch:
     return rejects(where, found.code[where], end - first, text)
 
 
-def overlong(piece: Overlong) -> Part:
+def overlong(piece: Overlong) -> ReadPart:
     """A line that is too long to be held."""
     one = np.zeros(1, np.int64)
     code = np.full(1, Reason.TOO_LONG, np.int8)
     rejected = rejects(one, code, one + piece.length, pa.array([piece.head], pa.binary()))
-    return Part(NOTHING, rejected, lines=1, read=1)
+    return ReadPart(NOTHING, rejected, lines=1, read=1)
 
 
 def rejects(where: Ints, code: Codes, length: Ints, text: pa.Array) -> pa.RecordBatch:

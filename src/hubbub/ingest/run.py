@@ -10,9 +10,9 @@ from pathlib import Path
 
 from hubbub.errors import InputError, ParameterError
 from hubbub.ingest.join import Join
-from hubbub.ingest.output import Output
+from hubbub.ingest.output import PartWriter
 from hubbub.ingest.readers.base import reader
-from hubbub.ingest.schema import Part, Reason, Task
+from hubbub.ingest.schema import ReadPart, ReadTask, Reason
 from hubbub.ingest.sniff import AUTO, sniff
 from hubbub.ingest.sources import resolve
 
@@ -56,7 +56,7 @@ def ingest(
     chosen = reader(format)
     files = resolve(source)
     names = chosen.columns(columns, list(files))
-    with Output(Path(into)) as output, Join(Path(into)) as join:
+    with PartWriter(Path(into)) as output, Join(Path(into)) as join:
         _refuse_overwriting(source, files, output)
         finished, total = 0, sum(files.values())
         for file, size in files.items():
@@ -79,9 +79,9 @@ def ingest(
     return Ingested(output.log, output.rejects, output.read, output.kept, rejected, reasons, format, names)
 
 
-def _computed(tasks: Iterator[Task], threads: int) -> Iterator[tuple[Part, int]]:
+def _computed(tasks: Iterator[ReadTask], threads: int) -> Iterator[tuple[ReadPart, int]]:
     """Parts in the order of their tasks, a few of them under way at a time."""
-    waiting: deque[tuple[Future[Part], int]] = deque()
+    waiting: deque[tuple[Future[ReadPart], int]] = deque()
     pool = ThreadPoolExecutor(threads, thread_name_prefix="ingest")
     try:
         for task in tasks:
@@ -96,7 +96,7 @@ def _computed(tasks: Iterator[Task], threads: int) -> Iterator[tuple[Part, int]]
         pool.shutdown(cancel_futures=True)
 
 
-def _refuse_overwriting(source: str | Path, files: Iterable[Path], output: Output) -> None:
+def _refuse_overwriting(source: str | Path, files: Iterable[Path], output: PartWriter) -> None:
     """What is written must neither replace nor join what is read."""
     targets = [path for path in (output.log, output.rejects) if path.exists()]
     if Path(source).resolve() == output.log.parent.resolve() or any(
@@ -107,7 +107,7 @@ def _refuse_overwriting(source: str | Path, files: Iterable[Path], output: Outpu
         )
 
 
-def _nothing_kept(source: str | Path, format: str, output: Output) -> InputError:
+def _nothing_kept(source: str | Path, format: str, output: PartWriter) -> InputError:
     """No record was usable: say what is wrong with most, and with the first."""
     if output.first_reject is None:
         what = "The log holds a header and no record, or nothing but lines that are none."

@@ -82,7 +82,7 @@ SENTENCES = {
 
 
 @dataclass(frozen=True)
-class Part:
+class ReadPart:
     """What became of a run of consecutive records of one file."""
 
     records: pa.RecordBatch  # SCHEMA
@@ -93,8 +93,8 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Task:
+class ReadTask:
     """A part still to be computed, on any thread; `done` says how far its file has been read."""
 
-    run: Callable[[], Part]
+    run: Callable[[], ReadPart]
     done: int

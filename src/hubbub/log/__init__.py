@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from hubbub.errors import ParameterError
-from hubbub.files import Held, disk_errors, hold, sweep
+from hubbub.files import HeldFolder, disk_errors, hold, sweep
 
 if TYPE_CHECKING:
     from hubbub.engines import Engine
@@ -63,7 +63,7 @@ class SearchLog:
     """Whether exact counts stay in the engine, to be perturbed there: see mechanisms/spread.py."""
     run: Run | None = field(default=None, repr=False)
     """The folder of a release that can be interrupted and go on."""
-    _held: Held | Run | None = field(default=None, repr=False)
+    _held: HeldFolder | Run | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Show the engine the cleaned file, without rows outside the stated period."""
@@ -125,7 +125,7 @@ def read_log(
     With a `run`, what takes long is kept in its folder, and read from there if it was interrupted.
     """
     from hubbub.ingest import AUTO, ingest, sniff
-    from hubbub.ingest.spread import apart, ingest_apart
+    from hubbub.ingest.distributed import apart, ingest_apart
 
     held = _work_folder(work) if run is None else run
     try:
@@ -165,7 +165,7 @@ def _engine(name: str, work: Path, master: str | None, memory: str, threads: int
     return DuckDB(work, memory=memory, threads=threads)
 
 
-def _work_folder(work: Path | None) -> Held:
+def _work_folder(work: Path | None) -> HeldFolder:
     """A folder for the cleaned copy of the raw log; the copies that killed runs left there are removed."""
     with disk_errors(Path(work or "the temporary folder"), "--work"):
         parent = Path(work or tempfile.gettempdir()).absolute()

@@ -34,7 +34,7 @@ class UrlList:
 
 
 @dataclass(frozen=True)
-class Made:
+class ReleaseOrigin:
     """What the card of an earlier release says of its making, and the hash of its table of queries."""
 
     mechanism: str
@@ -44,12 +44,12 @@ class Made:
     sha256: str = ""
 
     @staticmethod
-    def of(card: Card, queries: Path) -> Made:
+    def of(card: Card, queries: Path) -> ReleaseOrigin:
         """As the card has it, and the file."""
         made = card.mechanism
-        return Made(made.name, made.variant, dict(made.parameters), card.release.id, _sha256(queries))
+        return ReleaseOrigin(made.name, made.variant, dict(made.parameters), card.release.id, _sha256(queries))
 
-    def by_name(self) -> Made:
+    def by_name(self) -> ReleaseOrigin:
         """What a ledger knew of it before hashes were kept."""
         return replace(self, sha256="")
 
@@ -66,7 +66,7 @@ class QueryPool:
     """Where it came from, in the words of whoever built it."""
     use: str = "pool"
     """What a mechanism does with it: pool, list or previous."""
-    made: Made | None = None
+    made: ReleaseOrigin | None = None
     """The earlier release that it is, or was made from, as the ledger must know it."""
 
     def __post_init__(self) -> None:
@@ -164,7 +164,7 @@ def read_previous(path: str | Path) -> QueryPool:
         raise InputError("The earlier release has no queries.", given=", ".join(earlier.tables), allowed="queries")
     card = Card.model_validate(earlier.card)
     name = card.release.id
-    made = Made.of(card, earlier.public / "queries.parquet")
+    made = ReleaseOrigin.of(card, earlier.public / "queries.parquet")
     rows = pooled(earlier.queries.to_arrow().column("query"))
     if not rows.num_rows:
         raise InputError("The earlier release has no queries.", given=f"{path}: an empty table")
@@ -202,17 +202,17 @@ def hash_of(rows: pa.Table) -> str:
     return hashlib.sha256(json.dumps(rows.column("query").to_pylist()).encode()).hexdigest()
 
 
-def pool_metadata(source: str, made: Made | None) -> dict[bytes, bytes]:
+def pool_metadata(source: str, made: ReleaseOrigin | None) -> dict[bytes, bytes]:
     """What a pool's file says of itself: where it came from, in words; and of which release it was made."""
     stated = {"source": source} | ({} if made is None else {"release": asdict(made)})
     return {POOL_KEY: json.dumps(stated, ensure_ascii=False).encode()}
 
 
-def _origin(stated: bytes) -> Made | None:
+def _origin(stated: bytes) -> ReleaseOrigin | None:
     """Of which release a pool says that it was made."""
     try:
         release = json.loads(stated)["release"]
-        return Made(**release) if isinstance(release["sha256"], str) else None
+        return ReleaseOrigin(**release) if isinstance(release["sha256"], str) else None
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from hubbub.errors import InputError, OutputError, ParameterError, Refused
 from hubbub.files import disk_errors
 from hubbub.privacy.guarantee import number
-from hubbub.public.lists import LONGEST_SOURCE, Made, pool_metadata, pooled
+from hubbub.public.lists import LONGEST_SOURCE, ReleaseOrigin, pool_metadata, pooled
 
 NGRAMS = ("wordsegment", ("unigrams.txt", "bigrams.txt"))
 """The package that ships n-grams, and its files: a phrase, a tab, how often the web had it."""
@@ -118,7 +118,7 @@ def _of_file(path: Path) -> tuple[pa.ChunkedArray, str]:
     return table.column("query"), f"a file of queries named {path.name}"
 
 
-def _of_release(path: Path) -> tuple[pa.ChunkedArray, str, Made]:
+def _of_release(path: Path) -> tuple[pa.ChunkedArray, str, ReleaseOrigin]:
     """The released queries, if the release is private and as it was written."""
     from hubbub.card.check import check
     from hubbub.card.schema import Card
@@ -141,7 +141,7 @@ def _of_release(path: Path) -> tuple[pa.ChunkedArray, str, Made]:
     card = Card.model_validate(opened.card)
     cost = f"ε = {number(card.claim.epsilon or 0.0)}, δ = {number(card.claim.delta or 0.0)}"
     source = f"the queries of release {card.release.id} ({cost})"
-    return opened.queries.to_arrow().column("query"), source, Made.of(card, opened.public / "queries.parquet")
+    return opened.queries.to_arrow().column("query"), source, ReleaseOrigin.of(card, opened.public / "queries.parquet")
 
 
 def _write(rows: pa.Table, path: Path) -> None:

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from hubbub.card.schema import sha256_of
 from hubbub.errors import Refused
 from hubbub.privacy.ledger import Entry, Ledger, Output
-from hubbub.public.lists import Made, QueryPool, hash_of, pooled
+from hubbub.public.lists import QueryPool, ReleaseOrigin, hash_of, pooled
 
 if TYPE_CHECKING:
     from hubbub.mechanisms.base import Mechanism
@@ -106,6 +106,6 @@ def _id(entry: Entry) -> str:
     return f"{entry.dataset}-r{entry.id}"
 
 
-def _made(entry: Entry) -> Made:
+def _made(entry: Entry) -> ReleaseOrigin:
     name = _id(entry) if entry.private and entry.state == "committed" else ""
-    return Made(entry.mechanism, entry.variant, {k: str(v) for k, v in entry.parameters.items()}, name)
+    return ReleaseOrigin(entry.mechanism, entry.variant, {k: str(v) for k, v in entry.parameters.items()}, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hubbub.privacy.guarantee import finite
-from hubbub.show.kept import Book, Spending
+from hubbub.show.kept import LedgerSnapshot, Spending
 
 if TYPE_CHECKING:
     from hubbub.privacy.ledger import Ledger
@@ -14,7 +14,7 @@ LAST = 24
 """Entries that are shown: composing them all again takes longer with each."""
 
 
-def book_of(ledger: Ledger, population: str, entry: int) -> Book:
+def book_of(ledger: Ledger, population: str, entry: int) -> LedgerSnapshot:
     """The last entries up to this one, each with what all before it and itself cost together."""
     entries = [e for e in ledger.entries(population) if e.id <= entry][-LAST:]
     cap = ledger.cap_of(population)
@@ -29,4 +29,4 @@ def book_of(ledger: Ledger, population: str, entry: int) -> Book:
         )
         for e in entries
     )
-    return Book(population, entry, None if cap is None else cap.epsilon, spendings)
+    return LedgerSnapshot(population, entry, None if cap is None else cap.epsilon, spendings)

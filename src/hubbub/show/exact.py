@@ -48,7 +48,7 @@ LONGEST = 200
 
 
 @dataclass(frozen=True)
-class Error:
+class ErrorParts:
     """Mean squares of released minus exact over released rows; they add up. `bias` is the mean error itself.
 
     `bounding` is what users lost to their bound. Where users share weight instead of losing keys it is not known, and
@@ -76,7 +76,7 @@ class Sampled:
 
 
 @dataclass(frozen=True)
-class Histogram:
+class UsersHistogram:
     """For each number of users: how many keys, their events (searches, clicks, …), and those of released keys."""
 
     users: Integers
@@ -95,10 +95,10 @@ class Exact:
     """What the released number counts: users, count, or searches of a synthetic log."""
     sampled: Sampled | None
     """What in `held` stands on a sample; None where every key was counted."""
-    held: Histogram
+    held: UsersHistogram
     nobodys: int
     """Released keys that nobody holds."""
-    error: Error | None
+    error: ErrorParts | None
     points: pa.Table
     """key, exact, bounded (or null), released (or null), noise_sd (or null)."""
 
@@ -187,7 +187,7 @@ def _bounded(counts: object) -> str:
 
 
 def _exact(log: SearchLog, table: str, keys: Keys, released: ReleasedRows, bounded: str, one_in: int) -> Exact:
-    histogram = Histogram(**_by_users(log, keys, released.rows, one_in))
+    histogram = UsersHistogram(**_by_users(log, keys, released.rows, one_in))
     own, with_bound = "", ""
     if bounded:
         own = ", coalesce(b.n, 0) AS bounded"
@@ -206,7 +206,7 @@ def _exact(log: SearchLog, table: str, keys: Keys, released: ReleasedRows, bound
 
 
 def _by_users(log: SearchLog, keys: Keys, released: pa.Table, one_in: int) -> dict[str, Integers]:
-    """The columns of a `Histogram`; what was released stays in the engine as SHOWN, by its place."""
+    """The columns of a `UsersHistogram`; what was released stays in the engine as SHOWN, by its place."""
     log.engine.register(SHOWN, released.append_column("place", pa.array(np.arange(released.num_rows))))
     weight, counted = "1", ""
     if one_in > 1:  # what was released was counted, so that the weight of the others does not touch it
@@ -254,7 +254,7 @@ def _uncertain(log: SearchLog, keys: Keys, one_in: int) -> Sampled:
 # ------------------------------------------------------------------ numbers
 
 
-def _error(rows: pa.Table, exact: Integers, bounded: Integers | None) -> Error | None:
+def _error(rows: pa.Table, exact: Integers, bounded: Integers | None) -> ErrorParts | None:
     """Over rows with a number and a stated noise."""
     has = pc.and_(rows.column("n").is_valid(), rows.column("noise_sd").is_valid()).to_numpy()
     if not has.any():
@@ -263,7 +263,7 @@ def _error(rows: pa.Table, exact: Integers, bounded: Integers | None) -> Error |
     square = float((off.astype(float) ** 2).mean())
     noise = float((rows.column("noise_sd").to_numpy()[has].astype(float) ** 2).mean())
     lost = None if bounded is None else float(((exact - bounded)[has].astype(float) ** 2).mean())
-    return Error(int(has.sum()), lost, noise, square - noise - (lost or 0.0), float(off.mean()))
+    return ErrorParts(int(has.sum()), lost, noise, square - noise - (lost or 0.0), float(off.mean()))
 
 
 def _points(rows: pa.Table, keys: Keys, exact: Integers, bounded: Integers | None) -> pa.Table:

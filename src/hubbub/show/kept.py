@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hubbub.errors import InputError
-from hubbub.show.exact import Error, Exact, Histogram, Sampled
+from hubbub.show.exact import ErrorParts, Exact, Sampled, UsersHistogram
 from hubbub.show.law import Law
 
 EXACT, POINTS = "exact.json", "exact.parquet"
@@ -49,7 +49,7 @@ class Spending:
 
 
 @dataclass(frozen=True)
-class Book:
+class LedgerSnapshot:
     """The population's ledger as it stood."""
 
     population: str
@@ -60,16 +60,16 @@ class Book:
 
 
 @dataclass(frozen=True)
-class Kept:
+class Gathered:
     """All of it; what nobody gathered is empty."""
 
     tables: tuple[Exact, ...] = ()
     laws: Mapping[str, Law] = field(default_factory=dict)
     tried: tuple[Tried, ...] = ()
-    book: Book | None = None
+    book: LedgerSnapshot | None = None
 
 
-def write(folder: Path, kept: Kept) -> None:
+def write(folder: Path, kept: Gathered) -> None:
     """Both files, each whole or not at all."""
     tables = {
         exact.table: {
@@ -94,20 +94,22 @@ def write(folder: Path, kept: Kept) -> None:
     put(folder / EXACT, (json.dumps(document, allow_nan=False) + "\n").encode())
 
 
-def read(folder: Path) -> Kept:
+def read(folder: Path) -> Gathered:
     """What was gathered; nothing where nothing was."""
     if not (folder / EXACT).is_file():
-        return Kept()
+        return Gathered()
     try:
         document: dict[str, Any] = json.loads((folder / EXACT).read_text(encoding="utf-8"))
         points = pq.read_table(folder / POINTS)
         tables = tuple(_exact(name, facts, points) for name, facts in document["tables"].items())
         book = document["book"]
-        return Kept(
+        return Gathered(
             tables,
             {table: Law(**law) for table, law in document["laws"].items()},
             tuple(Tried(**tried) for tried in document["tried"]),
-            None if book is None else Book(**book | {"spendings": tuple(Spending(**s) for s in book["spendings"])}),
+            None
+            if book is None
+            else LedgerSnapshot(**book | {"spendings": tuple(Spending(**s) for s in book["spendings"])}),
         )
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
         raise InputError(
@@ -121,8 +123,8 @@ def _exact(table: str, facts: Mapping[str, Any], points: pa.Table) -> Exact:
     import pyarrow.compute as pc
 
     mine = points.filter(pc.equal(points.column("table"), table)).drop_columns(["table"])
-    held = Histogram(**{column: np.array(values, np.int64) for column, values in facts["held"].items()})
-    error = None if facts["error"] is None else Error(**facts["error"])
+    held = UsersHistogram(**{column: np.array(values, np.int64) for column, values in facts["held"].items()})
+    error = None if facts["error"] is None else ErrorParts(**facts["error"])
     sampled = None if facts["sampled"] is None else Sampled(**facts["sampled"])
     return Exact(table, facts["value"], sampled, held, facts["nobodys"], error, mine)
 

@@ -54,7 +54,7 @@ def finish(
     try:
         tables, laws = gather(log, mechanism, out / "public", measured)
         book = book_of(ledger, entry.population, entry.id)
-        kept.write(out / "owner-only", kept.Kept(tuple(tables), laws, (), book))
+        kept.write(out / "owner-only", kept.Gathered(tuple(tables), laws, (), book))
     except Exception as error:  # whatever it is: the release stands, and noise that was drawn stays drawn
         told = f"the release is whole, but its exact facts could not be gathered ({type(error).__name__}: {error})"
         return "; ".join(filter(None, (told, refresh(out))))
@@ -79,7 +79,7 @@ class Material:
 
     card: Card
     facts: Mapping[str, Any]
-    kept: kept.Kept
+    kept: kept.Gathered
     scores: Mapping[str, Any]
     rows: Mapping[str, int]
     """How many rows each table has."""

@@ -12,7 +12,7 @@ from hubbub.ingest.schema import SCHEMA
 from hubbub.synth.canaries import Canary, Planted, plant
 from hubbub.synth.clicks import Pages
 from hubbub.synth.hashing import Ints, root
-from hubbub.synth.people import DAY, Crowd
+from hubbub.synth.people import DAY, Inhabitants
 from hubbub.synth.presets import Preset
 from hubbub.synth.searches import searches
 from hubbub.synth.world import World
@@ -53,7 +53,7 @@ def planted(world: World, users: int, seed: int, canaries: Sequence[Canary]) -> 
 def _batches(
     world: World, users: int, seed: int, canaries: Sequence[Canary], truth: bool, chunk_users: int
 ) -> Iterator[pa.RecordBatch]:
-    crowd, pages = Crowd(world, root(seed)), Pages(world)
+    crowd, pages = Inhabitants(world, root(seed)), Pages(world)
     extra = planted(world, users, seed, canaries)
     for first in range(0, users, chunk_users):
         last = min(first + chunk_users, users)
@@ -64,7 +64,7 @@ def _batches(
         yield batch if truth else batch.select(SCHEMA.names)
 
 
-def _batch(world: World, crowd: Crowd, pages: Pages, first: int, last: int) -> pa.RecordBatch:
+def _batch(world: World, crowd: Inhabitants, pages: Pages, first: int, last: int) -> pa.RecordBatch:
     """The rows of users first, …, last - 1."""
     people = crowd.people(first, last)
     sessions = crowd.sessions(people)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hubbub.synth.curves import Table, choose, lognormal
+from hubbub.synth.curves import QuantileTable, choose, lognormal
 from hubbub.synth.hashing import Floats, Ints, Keys, Mask, Purpose, child, draw
-from hubbub.synth.people import People, Sessions
-from hubbub.synth.searches import Searches
+from hubbub.synth.people import Users, UserSessions
+from hubbub.synth.searches import SyntheticSearches
 from hubbub.synth.world import World
 
 LONGEST_GAP = 1750  # seconds: a session has no gap of 30 minutes
@@ -21,7 +21,7 @@ DEEP_TAIL, DEEPEST = 0.8, 40
 
 
 @dataclass(frozen=True)
-class Rows:
+class LogRows:
     """Rows of the log, ordered by user and time."""
 
     search: Ints
@@ -46,10 +46,10 @@ class Pages:
 
     def __init__(self, world: World) -> None:
         self.world, self.law = world, world.preset.clicks
-        self._gap: Table = lognormal(world.preset.sessions.gap_mu, world.preset.sessions.gap_sigma)
-        self._pause: Table = lognormal(self.law.pause_mu, self.law.pause_sigma)
+        self._gap: QuantileTable = lognormal(world.preset.sessions.gap_mu, world.preset.sessions.gap_sigma)
+        self._pause: QuantileTable = lognormal(self.law.pause_mu, self.law.pause_sigma)
 
-    def rows(self, people: People, sessions: Sessions, searches: Searches) -> Rows:
+    def rows(self, people: Users, sessions: UserSessions, searches: SyntheticSearches) -> LogRows:
         """Every row of these searches."""
         events = self._events(sessions, searches)
         search = events.search
@@ -65,7 +65,7 @@ class Pages:
         has = clicked[event]
         rank = np.zeros(len(event), np.int64)
         rank[has] = self._ranks(searches, events, event[has], number[has])
-        row = Rows(
+        row = LogRows(
             search=search[event],
             time=events.time[event],
             clicked=has,
@@ -74,7 +74,7 @@ class Pages:
         )
         return _in_order(row, searches)
 
-    def _events(self, sessions: Sessions, searches: Searches) -> Events:
+    def _events(self, sessions: UserSessions, searches: SyntheticSearches) -> Events:
         """One event or more for each search; the next search starts after the last of them."""
         count = _geometric(draw(searches.keys, Purpose.EVENTS), self.law.another, self.law.most_events)
         search = np.repeat(np.arange(len(count)), count)
@@ -98,7 +98,7 @@ class Pages:
         time = sessions.start[searches.session] + _running(gap, searches.first)
         return Events(search, keys, time[search] + since, page)
 
-    def _clicks(self, searches: Searches, search: Ints, keys: Keys) -> Ints:
+    def _clicks(self, searches: SyntheticSearches, search: Ints, keys: Keys) -> Ints:
         """How many clicks there are; the needs of the head are settled by one."""
         settled = np.minimum(1.0, 0.3 + 0.07 * np.log(searches.popularity[search]))
         more = np.where(
@@ -106,7 +106,7 @@ class Pages:
         )
         return _geometric(draw(keys, Purpose.CLICKS), more, self.law.most)
 
-    def _ranks(self, searches: Searches, events: Events, event: Ints, number: Ints) -> Ints:
+    def _ranks(self, searches: SyntheticSearches, events: Events, event: Ints, number: Ints) -> Ints:
         """Where each click lands. Only the first click of a page follows the intent."""
         search, page = events.search[event], events.page[event]
         keys = child(events.keys[event], number)
@@ -132,7 +132,7 @@ def _running(values: Ints, first: Ints) -> Ints:
     return total - total[first]
 
 
-def _in_order(rows: Rows, searches: Searches) -> Rows:
+def _in_order(rows: LogRows, searches: SyntheticSearches) -> LogRows:
     """Sort by user and time, where long sessions ran into each other."""
     place = (searches.user[rows.search] << 33) + rows.time
     if not (np.diff(place) < 0).any():
@@ -140,4 +140,4 @@ def _in_order(rows: Rows, searches: Searches) -> Rows:
     order = np.argsort(place, kind="stable")
     click = np.cumsum(rows.clicked) - 1
     clicked = rows.clicked[order]
-    return Rows(rows.search[order], rows.time[order], clicked, rows.rank[order], rows.site[click[order[clicked]]])
+    return LogRows(rows.search[order], rows.time[order], clicked, rows.rank[order], rows.site[click[order[clicked]]])

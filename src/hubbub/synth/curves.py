@@ -16,7 +16,7 @@ from hubbub.synth.hashing import Floats, Ints
 CELLS = 1 << 14
 
 
-class Table:
+class QuantileTable:
     """The inverse of a distribution function at 0, 1/CELLS, …, 1."""
 
     def __init__(self, quantiles: Floats) -> None:
@@ -39,7 +39,7 @@ class Ranks:
     def __init__(self, knots: Sequence[float], density: Sequence[float], split: float | None = None) -> None:
         grid = np.linspace(knots[0], knots[-1], 4096)
         total = _integral(grid, np.interp(grid, knots, density))
-        self._table = Table(np.exp(np.interp(np.linspace(0, 1, CELLS + 1), total, grid)))
+        self._table = QuantileTable(np.exp(np.interp(np.linspace(0, 1, CELLS + 1), total, grid)))
         self.head = 0.0 if split is None else float(np.interp(split, grid, total))
 
     def __call__(self, uniform: Floats) -> Ints:
@@ -53,18 +53,18 @@ class Ranks:
         return self(np.where(uniform < head, low, high))
 
 
-def lognormal(mu: float, sigma: float) -> Table:
+def lognormal(mu: float, sigma: float) -> QuantileTable:
     """The lognormal distribution, without its outermost 1/CELLS."""
     law = NormalDist(mu, sigma)
     inner = np.clip(np.arange(CELLS + 1) / CELLS, 0.5 / CELLS, 1 - 0.5 / CELLS)
-    return Table(np.exp(np.array([law.inv_cdf(p) for p in inner.tolist()])))
+    return QuantileTable(np.exp(np.array([law.inv_cdf(p) for p in inner.tolist()])))
 
 
-def beta(concentration: float) -> Table:
+def beta(concentration: float) -> QuantileTable:
     """The symmetric beta distribution."""
     grid = np.linspace(0, 1, 4097)
     total = _integral(grid, (grid * (1 - grid)) ** (concentration - 1))
-    return Table(np.interp(np.linspace(0, 1, CELLS + 1), total, grid))
+    return QuantileTable(np.interp(np.linspace(0, 1, CELLS + 1), total, grid))
 
 
 def cumulative(weights: Sequence[float]) -> Floats:

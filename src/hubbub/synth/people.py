@@ -16,7 +16,7 @@ DAY = 86_400
 
 
 @dataclass(frozen=True)
-class People:
+class Users:
     """Some consecutive users."""
 
     index: Ints  # 0, 1, … over the whole log
@@ -34,7 +34,7 @@ class People:
 
 
 @dataclass(frozen=True)
-class Sessions:
+class UserSessions:
     """Their sessions, in order of time within a user."""
 
     user: Ints  # place in People
@@ -43,7 +43,7 @@ class Sessions:
     length: Ints  # searches
 
 
-class Crowd:
+class Inhabitants:
     """Draws users and sessions of one world."""
 
     def __init__(self, world: World, key: Keys) -> None:
@@ -51,7 +51,7 @@ class Crowd:
         self._clicking = beta(world.preset.people.clicking)
         self._slots, self._epoch = _calendar(world.preset)
 
-    def people(self, first: int, last: int) -> People:
+    def people(self, first: int, last: int) -> Users:
         """Users first, …, last - 1."""
         people, days = self.world.preset.people, self.world.preset.days
         index = np.arange(first, last)
@@ -61,7 +61,7 @@ class Crowd:
         noise = np.exp(people.head_noise * normal(keys, Purpose.HEAD, Purpose.HEAD_TOO))
         head = self.world.popularity.head * (sessions / people.head_at) ** -people.head_gamma * noise
         interest = child(salted(keys, Purpose.INTERESTS)[:, None], np.arange(people.interests))
-        return People(
+        return Users(
             index=index,
             keys=keys,
             sessions=sessions,
@@ -71,7 +71,7 @@ class Crowd:
             interests=below(interest, Purpose.WHICH_INTEREST, RESIDUES),
         )
 
-    def sessions(self, people: People) -> Sessions:
+    def sessions(self, people: Users) -> UserSessions:
         """All sessions of these users."""
         law = self.world.preset.sessions
         user = np.repeat(np.arange(len(people.index)), people.sessions)
@@ -81,7 +81,7 @@ class Crowd:
         start = np.sort(start + (user << 32)) & 0xFFFFFFFF
         tail = draw(keys, Purpose.LENGTH) ** (-1 / law.tail) - 1
         length = np.minimum(1 + np.floor(law.scale * tail), law.longest).astype(np.int64)
-        return Sessions(user, keys, self._epoch + start, length)
+        return UserSessions(user, keys, self._epoch + start, length)
 
 
 def _calendar(preset: Preset) -> tuple[Floats, int]:

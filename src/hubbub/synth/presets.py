@@ -13,7 +13,7 @@ Numbers = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class People:
+class UserHabits:
     """How much users search, and what they turn to."""
 
     mu: float = 1.605  # of ln(sessions over the whole period)
@@ -28,7 +28,7 @@ class People:
 
 
 @dataclass(frozen=True)
-class Sessions:
+class SessionHabits:
     """When people search, for how long, and how one search follows another."""
 
     tail: float = 3.2  # P(length > n) = (1 + n / scale) ** -tail
@@ -57,7 +57,7 @@ class Needs:
 
 
 @dataclass(frozen=True)
-class Queries:
+class QueryHabits:
     """How a need is put into words."""
 
     spellings: Numbers = (0.37, 0.26, 0.23, 0.02, 0.02, 0.01)  # name, name.com, www.name.com, …; else a rarer one
@@ -71,7 +71,7 @@ class Queries:
 
 
 @dataclass(frozen=True)
-class Clicks:
+class ClickHabits:
     """What happens on a result page."""
 
     another: float = 0.27  # another page event follows
@@ -98,11 +98,11 @@ class Preset:
     name: str = "aol"
     start: str = "2006-03-01"
     days: int = 92
-    people: People = field(default_factory=People)
-    sessions: Sessions = field(default_factory=Sessions)
+    people: UserHabits = field(default_factory=UserHabits)
+    sessions: SessionHabits = field(default_factory=SessionHabits)
     needs: Needs = field(default_factory=Needs)
-    queries: Queries = field(default_factory=Queries)
-    clicks: Clicks = field(default_factory=Clicks)
+    queries: QueryHabits = field(default_factory=QueryHabits)
+    clicks: ClickHabits = field(default_factory=ClickHabits)
 
 
 AOL = Preset()
@@ -119,7 +119,7 @@ GOTZ = Preset(
         habit=0.66,
         navigational=(1.0, 0.14),
     ),
-    queries=Queries(
+    queries=QueryHabits(
         spellings=(0.54, 0.19, 0.15, 0.02, 0.02, 0.01),
         varied=0.22,
         variants=60.0,

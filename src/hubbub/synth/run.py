@@ -14,13 +14,13 @@ from hubbub.files import whole
 from hubbub.ingest.schema import SCHEMA
 from hubbub.synth.batches import CHUNK_USERS, generate, planted
 from hubbub.synth.canaries import Canary
-from hubbub.synth.truth import NAMES, Truth, plain_errors
+from hubbub.synth.truth import NAMES, TruthWriter, plain_errors
 from hubbub.synth.world import World
 from hubbub.synth.write import require_free, suffix, writing
 
 
 @dataclass(frozen=True)
-class Made:
+class MadeLog:
     """What was written."""
 
     out: Path
@@ -39,7 +39,7 @@ def synthesise(
     canaries: Sequence[Canary] = (),
     chunk_users: int = CHUNK_USERS,
     progress: Callable[[int, int], None] | None = None,
-) -> Made:
+) -> MadeLog:
     """Write a log of so many users to a new file; with `truth`, its truth tables into a new folder."""
     started, rows = time.monotonic(), 0
     suffix(out)
@@ -54,7 +54,9 @@ def synthesise(
         if truth is not None:
             world = World(seed, preset)
             stack.enter_context(plain_errors(truth))
-            told = Truth(stack.enter_context(whole(truth)), world, canaries, planted(world, users, seed, canaries))
+            told = TruthWriter(
+                stack.enter_context(whole(truth)), world, canaries, planted(world, users, seed, canaries)
+            )
             stack.callback(told.close)
         log = stack.enter_context(writing(out))
         for number, batch in enumerate(batches, 1):
@@ -67,4 +69,4 @@ def synthesise(
         if told is not None:
             told.finish()
     paths = {} if truth is None else {name: truth / f"{name}.parquet" for name in NAMES}
-    return Made(out, rows, time.monotonic() - started, paths)
+    return MadeLog(out, rows, time.monotonic() - started, paths)

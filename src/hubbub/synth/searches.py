@@ -12,7 +12,7 @@ import numpy as np
 
 from hubbub.synth.curves import choose
 from hubbub.synth.hashing import Ints, Keys, Mask, Purpose, below, child, draw
-from hubbub.synth.people import People, Sessions
+from hubbub.synth.people import Users, UserSessions
 from hubbub.synth.queries import settled
 from hubbub.synth.vocabulary import RESIDUES, TOPICS
 from hubbub.synth.world import COMPLETIONS, World
@@ -24,7 +24,7 @@ HEALTH = TOPICS.index("health")
 
 
 @dataclass(frozen=True)
-class Searches:
+class SyntheticSearches:
     """Searches in order: user, session, step."""
 
     user: Ints
@@ -37,7 +37,7 @@ class Searches:
     popularity: Ints  # rank
 
 
-def searches(world: World, people: People, sessions: Sessions) -> Searches:
+def searches(world: World, people: Users, sessions: UserSessions) -> SyntheticSearches:
     """All searches of these sessions."""
     law = world.preset.sessions
     session = np.repeat(np.arange(len(sessions.user)), sessions.length)
@@ -74,10 +74,10 @@ def searches(world: World, people: People, sessions: Sessions) -> Searches:
     for values in (intent, popularity, navigational, variant):
         values[where] = values[first[where]]
     intent, variant = settled(world, intent, variant, navigational)
-    return Searches(user, session, first, keys, intent, variant, navigational, popularity)
+    return SyntheticSearches(user, session, first, keys, intent, variant, navigational, popularity)
 
 
-def _needs(world: World, people: People, user: Ints, keys: Keys, new: Ints, step: Ints) -> Keys:
+def _needs(world: World, people: Users, user: Ints, keys: Keys, new: Ints, step: Ints) -> Keys:
     """The key of each new need: the search's own, or that of an item of the user's list."""
     law, who = world.preset.needs, user[new]
     searched = np.bincount(user, minlength=len(people.index))
@@ -90,7 +90,7 @@ def _needs(world: World, people: People, user: Ints, keys: Keys, new: Ints, step
     return need
 
 
-def _intents(world: World, people: People, user: Ints, need: Keys) -> tuple[Ints, Ints]:
+def _intents(world: World, people: Users, user: Ints, need: Keys) -> tuple[Ints, Ints]:
     """What is needed: its popularity rank, and the intent."""
     law = world.preset.needs
     rank = world.popularity.tilted(draw(need, Purpose.INTENT), people.head[user])

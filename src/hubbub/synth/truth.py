@@ -48,7 +48,7 @@ COMPLETION = pa.schema([("phrase", TEXT), ("completion", TEXT), ("query", TEXT),
 CANARIES = pa.schema([("query", TEXT), ("url", TEXT), ("user", TEXT), ("times", pa.int32())])
 
 
-class Truth:
+class TruthWriter:
     """Collects what is asked while the log is made, and writes the tables when it is whole."""
 
     def __init__(self, folder: Path, world: World, canaries: Sequence[Canary], planted: Planted) -> None:

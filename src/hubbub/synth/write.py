@@ -63,7 +63,7 @@ class Parquet:
         self._writer.close()
 
 
-class Aol:
+class AolWriter:
     """Lines of the AOL format, after its header."""
 
     def __init__(self, path: Path, zipped: bool) -> None:
@@ -128,7 +128,9 @@ def writing(out: Path) -> Iterator[Writer]:
         held = hold(out.parent, prefix)
         try:
             partial = held.path / out.name
-            with closing(Parquet(partial) if form == ".parquet" else Aol(partial, zipped=form == ".tsv.gz")) as writer:
+            with closing(
+                Parquet(partial) if form == ".parquet" else AolWriter(partial, zipped=form == ".tsv.gz")
+            ) as writer:
                 yield writer
             require_free(out)
             partial.rename(out)

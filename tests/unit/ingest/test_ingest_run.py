@@ -110,12 +110,12 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("row_group", [100, 1_000_000], ids=["on the way", "at the end"])
 def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row_group: int) -> None:
-    def full(self: output.Output) -> None:
+    def full(self: output.PartWriter) -> None:
         raise OSError(28, "No space left on device")
 
     (tmp_path / "log.tsv").write_bytes(damaged_log())
     monkeypatch.setattr(output, "ROW_GROUP", row_group)
-    monkeypatch.setattr(output.Output, "_flush", full)
+    monkeypatch.setattr(output.PartWriter, "_flush", full)
     with pytest.raises(OutputError, match="No space left"):
         ingest(tmp_path / "log.tsv", tmp_path / "work", format="aol")
     assert list((tmp_path / "work").iterdir()) == []

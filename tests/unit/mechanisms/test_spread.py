@@ -18,7 +18,7 @@ from hubbub.audit.tiny import SECRET
 from hubbub.engines.duckdb import DuckDB
 from hubbub.errors import InputError, OurBug
 from hubbub.ingest import ingest
-from hubbub.ingest.spread import apart, ingest_apart
+from hubbub.ingest.distributed import apart, ingest_apart
 from hubbub.log import SearchLog, read_log
 from hubbub.mechanisms import Mechanism, build, mechanisms, spread
 from hubbub.mechanisms.base import Rows, Tables

@@ -14,17 +14,17 @@ import pytest
 from tests.conftest import Hubbub, document
 
 from hubbub.errors import OurBug, ParameterError
-from hubbub.papers.experiments import EXPERIMENTS, Row, draws, experiments, gotz, ids, safelog, sessions_2017
+from hubbub.papers.experiments import EXPERIMENTS, ExperimentRow, draws, experiments, gotz, ids, safelog, sessions_2017
 from hubbub.papers.experiments.draws import compute, name_of
 from hubbub.papers.experiments.gotz_epsilon import slope
 from hubbub.papers.experiments.lab import Lab, Numbers
 from hubbub.papers.experiments.page import merged, page, write
-from hubbub.papers.experiments.rows import Cells
+from hubbub.papers.experiments.rows import DrawSamples
 from hubbub.papers.experiments.rule import (
     NOTHING,
     VERDICTS,
     Decision,
-    Sample,
+    DrawSample,
     average,
     close,
     direction,
@@ -55,8 +55,8 @@ ISSUE = {
 }
 
 
-def of(*values: float | None) -> Sample:
-    return Sample(values)
+def of(*values: float | None) -> DrawSample:
+    return DrawSample(values)
 
 
 # ------------------------------------------------------------------ the rule
@@ -231,7 +231,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def rows(out: Path) -> list[Row]:
+def rows(out: Path) -> list[ExperimentRow]:
     return experiments(users=USERS, draws=2, seed=SEED, out=out, workers=1)
 
 
@@ -243,7 +243,7 @@ def test_every_figure_and_table_of_the_issue_has_rows() -> None:
     assert {e.id.partition("/")[0] for e in EXPERIMENTS} == set(ISSUE)
 
 
-def test_every_row_is_complete(rows: list[Row]) -> None:
+def test_every_row_is_complete(rows: list[ExperimentRow]) -> None:
     assert [row.id for row in rows] == ids()
     for row in rows:
         record = row.record()
@@ -257,14 +257,14 @@ def test_every_row_is_complete(rows: list[Row]) -> None:
         json.dumps(record, allow_nan=False)
 
 
-def test_the_finding_on_smaller_logs_stands_beside_its_sessions(rows: list[Row]) -> None:
+def test_the_finding_on_smaller_logs_stands_beside_its_sessions(rows: list[ExperimentRow]) -> None:
     found = [row for row in rows if "smaller-scores-higher-precision" in row.id]
     assert len(found) == 3
     for row in found:
         assert {"sessions", "sessions, original", "sessions, DP_S", "prefixes, DP_S"} <= set(row.evaluated)
 
 
-def test_what_is_there_is_not_run_again(rows: list[Row], out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_there_is_not_run_again(rows: list[ExperimentRow], out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(draws, "draw", lambda *_: pytest.fail("run again"))
     assert experiments(users=USERS, draws=2, seed=SEED, out=out) == rows
     (one,) = experiments("hong/table-4/growth", users=USERS, draws=2, seed=SEED, out=out)
@@ -286,7 +286,7 @@ def test_cells_of_another_version_are_made_again(tmp_path: Path, monkeypatch: py
         compute([run], 100, [7], tmp_path, 1)
 
 
-def test_processes_see_what_one_process_sees(rows: list[Row], tmp_path: Path) -> None:
+def test_processes_see_what_one_process_sees(rows: list[ExperimentRow], tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     found = experiments(
         "korolova", users=USERS, draws=2, seed=SEED, out=tmp_path, workers=2, progress=lambda *at: told.append(at)
@@ -295,7 +295,7 @@ def test_processes_see_what_one_process_sees(rows: list[Row], tmp_path: Path) ->
     assert told[-1] == (2, 2)
 
 
-def test_the_page_and_the_terminal_show_every_row(rows: list[Row], tmp_path: Path) -> None:
+def test_the_page_and_the_terminal_show_every_row(rows: list[ExperimentRow], tmp_path: Path) -> None:
     write(tmp_path, rows)
     text = (tmp_path / "experiments.md").read_text(encoding="utf-8")
     assert text == page(rows) and all(f"| `{row.id}` |" in text for row in rows)
@@ -308,7 +308,7 @@ def test_the_page_and_the_terminal_show_every_row(rows: list[Row], tmp_path: Pat
     )  # fmt: skip
 
 
-def test_tables_that_were_run_again_replace_those_on_the_page(rows: list[Row]) -> None:
+def test_tables_that_were_run_again_replace_those_on_the_page(rows: list[ExperimentRow]) -> None:
     whole = page(rows)
     part = [row for row in rows if row.id.startswith("gotz/figure-6/")]
     assert merged(whole, page(part)) == merged(whole, whole) == merged("", whole) == whole
@@ -324,7 +324,7 @@ def test_tables_that_were_run_again_replace_those_on_the_page(rows: list[Row]) -
 # ------------------------------------------------------------------ the command and the docs
 
 
-def test_the_command(hubbub: Hubbub, rows: list[Row], out: Path) -> None:
+def test_the_command(hubbub: Hubbub, rows: list[ExperimentRow], out: Path) -> None:
     size = ["--users", str(USERS), "--draws", "2", "--seed", str(SEED), "--out", str(out)]
     found = document(hubbub("reproduce", "hong", "--experiments", *size, "--json"))["rows"]
     assert found == [json.loads(json.dumps(row.record())) for row in rows if row.id.startswith("hong/")]
@@ -355,4 +355,4 @@ def test_an_unknown_row_is_told_which_there_are() -> None:
 def test_the_docs_page_has_every_row() -> None:
     text = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
     assert [id for id in ids() if f"| `{id}` |" not in text] == []
-    assert Cells([], 0)["anything"] == Sample(())
+    assert DrawSamples([], 0)["anything"] == DrawSample(())

@@ -14,10 +14,10 @@ from typer.testing import Result
 
 from hubbub.errors import ParameterError
 from hubbub.mechanisms.safelog import paper
-from hubbub.papers.numbers import PAPERS, Row, hong, korolova, reproduce
-from hubbub.papers.numbers.losses import Losses, laplace
+from hubbub.papers.numbers import PAPERS, NumberRow, hong, korolova, reproduce
+from hubbub.papers.numbers.losses import LossGrid, laplace
 from hubbub.papers.numbers.page import page
-from hubbub.papers.numbers.rows import Part, agrees, like
+from hubbub.papers.numbers.rows import PaperPart, agrees, like
 from hubbub.privacy.account import threshold_delta
 
 ROOT = Path(__file__).parents[3]
@@ -45,23 +45,23 @@ SAID = (
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[Row]:
+def rows() -> list[NumberRow]:
     return reproduce()
 
 
-def test_nothing_computed_is_not_what_we_noted(rows: list[Row]) -> None:
+def test_nothing_computed_is_not_what_we_noted(rows: list[NumberRow]) -> None:
     assert [row.id for row in rows if row.wrong] == []
     assert len({row.id for row in rows}) == len(rows) > 150
     assert all(math.isfinite(row.computed) and row.why for row in rows)
 
 
 @pytest.mark.parametrize("key", NOTED)
-def test_every_noted_number_is_a_computed_one(rows: list[Row], key: str) -> None:
+def test_every_noted_number_is_a_computed_one(rows: list[NumberRow], key: str) -> None:
     computed = [row.computed for row in rows if row.id.startswith(key + "/")]
     assert [digits for digits in NOTED[key].split() if not any(agrees(x, digits) for x in computed)] == []
 
 
-def test_the_probabilities_of_counterexamples_are_said(rows: list[Row]) -> None:
+def test_the_probabilities_of_counterexamples_are_said(rows: list[NumberRow]) -> None:
     text = " ".join(row.why for row in rows)
     assert [said for said in SAID if said not in text] == []
 
@@ -85,7 +85,7 @@ def test_the_probabilities_of_counterexamples_are_said(rows: list[Row]) -> None:
         ("strict", {"match": 26}),
     ],
 )
-def test_verdicts(rows: list[Row], prefix: str, verdicts: dict[str, int]) -> None:
+def test_verdicts(rows: list[NumberRow], prefix: str, verdicts: dict[str, int]) -> None:
     of_part = [row.verdict for row in rows if row.id.startswith(prefix + "/")]
     assert {verdict: of_part.count(verdict) for verdict in set(of_part)} == verdicts
 
@@ -97,14 +97,14 @@ def test_a_number_agrees_with_its_own_rounding_only() -> None:
 
 
 def test_verdicts_follow_from_the_numbers() -> None:
-    part = Part("somebody", "some/table", "Table")
+    part = PaperPart("somebody", "some/table", "Table")
     assert part.printed("a", "1.5", 1.54, "").verdict == "match"
     assert part.printed("a", "1.5", 1.56, "").verdict == "differs"
     assert part.claim("a", "1e-6", 1e-7, "").verdict == "match"
     assert part.claim("a", "1e-6", 1e-3, "").verdict == "differs"
     assert part.fits("a", "3759", 0.2, "").verdict == "impossible"
     assert part.printed("a", "1.5", 1.54, "", noted="1.53").wrong == ("1.54 where our notes have 1.53",)
-    assert Part("us", "some/table", "Table", ours=True).printed("a", "1.5", 1.56, "").wrong
+    assert PaperPart("us", "some/table", "Table", ours=True).printed("a", "1.5", 1.56, "").wrong
 
 
 # ------------------------------------------------------------------ against other computations
@@ -114,8 +114,8 @@ def test_one_laplace_draw_in_closed_form() -> None:
     """δ(ε) = 1 − e^((ε − 1/b)/2) lies between losses rounded down and losses rounded up."""
     for b, epsilon in ((1.0, 0.3), (2.0, 0.1), (20.0, 0.02)):
         exact = -math.expm1((epsilon - 1 / b) / 2)
-        down = Losses.at(*laplace(b, 1, "down"), 1 / b / 4096, "down")
-        up = Losses.at(*laplace(b, 1, "up"), 1 / b / 4096, "up")
+        down = LossGrid.at(*laplace(b, 1, "down"), 1 / b / 4096, "down")
+        up = LossGrid.at(*laplace(b, 1, "up"), 1 / b / 4096, "up")
         assert down.delta(epsilon) < exact < up.delta(epsilon) < exact * 1.01
         assert math.isclose(up.mass.sum(), 1) and math.isclose(up.times(7).mass.sum(), 1)
         assert down.times(5).delta(epsilon) < up.times(5).delta(epsilon)

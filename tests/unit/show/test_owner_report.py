@@ -31,13 +31,13 @@ from hubbub.show.charts.rejects import rejects
 from hubbub.show.charts.scores import scores
 from hubbub.show.charts.survival import binned, survival
 from hubbub.show.charts.tradeoff import tradeoff
-from hubbub.show.exact import Error, Exact, Histogram, Sampled
-from hubbub.show.kept import Book, Kept, Spending, Tried
+from hubbub.show.exact import ErrorParts, Exact, Sampled, UsersHistogram
+from hubbub.show.kept import Gathered, LedgerSnapshot, Spending, Tried
 from hubbub.show.law import AGAIN, Law
 from hubbub.show.tried import other_budgets
 
 # Three queries: 8 users asked "a" (10 searches), 4 "b" (4 searches), 1 each "c" and "d" (3 searches together).
-HELD = Histogram(*(np.array(column) for column in ([1, 4, 8], [2, 1, 1], [3, 4, 10], [0, 0, 1], [0, 0, 10])))
+HELD = UsersHistogram(*(np.array(column) for column in ([1, 4, 8], [2, 1, 1], [3, 4, 10], [0, 0, 1], [0, 0, 10])))
 
 
 def table(name: str = "queries", **changes: Any) -> Exact:
@@ -56,7 +56,7 @@ def table(name: str = "queries", **changes: Any) -> Exact:
         "sampled": None,
         "held": HELD,
         "nobodys": 0,
-        "error": Error(1, 4.0, 4.0, -7.0, 1.0),
+        "error": ErrorParts(1, 4.0, 4.0, -7.0, 1.0),
         "points": points,
     }
     return Exact(**facts | changes)
@@ -95,7 +95,7 @@ def test_survival_by_users() -> None:
 
 def test_many_numbers_of_users_share_a_point() -> None:
     users = np.arange(1, 1001)
-    held = Histogram(users, np.ones(1000, np.int64), users, np.ones(1000, np.int64), users)
+    held = UsersHistogram(users, np.ones(1000, np.int64), users, np.ones(1000, np.int64), users)
     found = binned(table(held=held))
     assert sum(row["keys"] for row in found) == 1000 and len(found) == 10 + 2 * 8
     assert all(row["released"] == 1 for row in found)
@@ -103,7 +103,7 @@ def test_many_numbers_of_users_share_a_point() -> None:
 
 def test_the_parts_of_an_error_add_up() -> None:
     assert dict(parts(table())) == {"bounding": 4.0, "noise": 4.0, "threshold": -7.0}
-    chart = errors([table(), table("clicks", error=Error(3, None, 2.0, 7.0, 0.0)), table("bare", error=None)])
+    chart = errors([table(), table("clicks", error=ErrorParts(3, None, 2.0, 7.0, 0.0)), table("bare", error=None)])
     assert chart is not None
     assert {(row["table"], row["part"]): row["in units of noise"] for row in chart.rows} == {
         ("queries", "bounding"): 1.0,
@@ -173,12 +173,12 @@ def test_the_ledger_and_its_cap() -> None:
         Spending(2, "2026-02-01T00:00:00Z", "june", "crowd", 1.0, 1.8),
         Spending(3, "2026-03-01T00:00:00Z", "july", "k-query", None, None),
     )
-    chart = spending(Book("readers", 2, 4.0, entries))
+    chart = spending(LedgerSnapshot("readers", 2, 4.0, entries))
     assert chart is not None
     assert "ε = 1.8 after 3 release(s), under a cap of 4; 1 of them not private" in chart.alt
     assert [row["name"] for row in chart.rows] == ["may-r1", "june-r2"]
     assert chart.spec["layer"][1]["data"]["values"][0]["entry"] == 2  # the dark bar
-    assert spending(Book("readers", 3, None, entries[2:])) is None and spending(None) is None
+    assert spending(LedgerSnapshot("readers", 3, None, entries[2:])) is None and spending(None) is None
 
 
 def test_lines_set_aside() -> None:
@@ -466,14 +466,14 @@ def test_damaged_facts_are_an_error_with_a_way_out(released: Path) -> None:
 
 
 def test_kept_and_read_again(tmp_path: Path) -> None:
-    book = Book("p", 1, None, (Spending(1, "t", "d", "m", 1.0, 1.0),))
-    before = Kept((table(), table("clicks", error=None)), {"queries": Law(AGAIN, [1], [0.5], None)}, (), book)
+    book = LedgerSnapshot("p", 1, None, (Spending(1, "t", "d", "m", 1.0, 1.0),))
+    before = Gathered((table(), table("clicks", error=None)), {"queries": Law(AGAIN, [1], [0.5], None)}, (), book)
     kept.write(tmp_path, before)
     after = kept.read(tmp_path)
     assert after.laws == before.laws and after.book == book
     assert [t.points.to_pylist() for t in after.tables] == [t.points.to_pylist() for t in before.tables]
     assert [t.error for t in after.tables] == [t.error for t in before.tables]
-    assert kept.read(tmp_path / "nowhere") == Kept()
+    assert kept.read(tmp_path / "nowhere") == Gathered()
 
 
 def test_the_book_adds_up(tmp_path: Path) -> None:

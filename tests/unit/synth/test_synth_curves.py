@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hubbub.synth.curves import Ranks, Table, beta, choose, cumulative, lognormal
+from hubbub.synth.curves import QuantileTable, Ranks, beta, choose, cumulative, lognormal
 
 EVENLY = (np.arange(1_000_000) + 0.5) / 1_000_000
 
@@ -37,7 +37,7 @@ def test_lognormal_and_beta_have_their_moments() -> None:
 def test_entries_do_not_depend_on_the_last_bits() -> None:
     quantiles = np.exp(np.linspace(0, 30, (1 << 14) + 1))
     nudged = quantiles * (1 + 2**-52)
-    assert (Table(quantiles)(EVENLY[::97]) == Table(nudged)(EVENLY[::97])).all()
+    assert (QuantileTable(quantiles)(EVENLY[::97]) == QuantileTable(nudged)(EVENLY[::97])).all()
 
 
 def test_a_choice_beyond_the_last_is_one_more() -> None:

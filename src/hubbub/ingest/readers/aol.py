@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from hubbub.ingest.fields import Layout
-from hubbub.ingest.readers.base import Shape, fixed, line_tasks, register
-from hubbub.ingest.schema import Task
+from hubbub.ingest.readers.base import LineShape, fixed, line_tasks, register
+from hubbub.ingest.schema import ReadTask
 
 COLUMNS = {"user": "AnonID", "time": "QueryTime", "query": "Query", "rank": "ItemRank", "url": "ClickURL"}
 HEADER = b"AnonID\tQuery\tQueryTime\tItemRank\tClickURL"
@@ -31,12 +31,12 @@ LAYOUT = Layout(
 )
 
 
-class Aol:
+class AolReader:
     """Reads the AOL format."""
 
     name = "aol"
     sentence = "tab separated AnonID, Query, QueryTime, ItemRank, ClickURL, as in the AOL log of 2006"
-    shape = Shape(
+    shape = LineShape(
         re.compile(rb"[^\t]+\t[^\t]*\t\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\t\d*(\t[^\t]*)?)?"),
         "user, query, YYYY-MM-DD hh:mm:ss and perhaps a rank and an address, with tabs between them",
         HEADER,
@@ -46,9 +46,9 @@ class Aol:
         """The format fixes its columns."""
         return fixed(self.name, COLUMNS, given)
 
-    def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[Task]:
+    def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
         """One task a block of lines."""
         return line_tasks(file, LAYOUT, canonical_urls)
 
 
-register(Aol())
+register(AolReader())

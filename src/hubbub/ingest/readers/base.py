@@ -16,13 +16,13 @@ from hubbub.errors import ParameterError
 from hubbub.ingest.fields import Layout
 from hubbub.ingest.lines import blocks
 from hubbub.ingest.records import from_lines
-from hubbub.ingest.schema import Task
+from hubbub.ingest.schema import ReadTask
 from hubbub.ingest.sources import opened
 from hubbub.plugins import Registry
 
 
 @dataclass(frozen=True)
-class Shape:
+class LineShape:
     """How a format is recognised that fixes its user column."""
 
     line: re.Pattern[bytes]  # what every line looks like
@@ -43,13 +43,13 @@ class Reader(Protocol):
         """What it reads, in words."""
 
     @property
-    def shape(self) -> Shape | None:
+    def shape(self) -> LineShape | None:
         """How it is recognised; None if it must be named, because it leaves open who the user is."""
 
     def columns(self, given: Mapping[str, str] | None, files: list[Path]) -> dict[str, str]:
         """Which input column plays which role; refuses a choice that does not fit the format."""
 
-    def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[Task]:
+    def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
         """The work of reading one file."""
 
 
@@ -68,7 +68,7 @@ def formats() -> dict[str, str]:
     return {name: reader.sentence for name, reader in READERS.items()}
 
 
-def shapes() -> dict[str, Shape]:
+def shapes() -> dict[str, LineShape]:
     """The formats that can be recognised."""
     return {name: reader.shape for name, reader in READERS.items() if reader.shape is not None}
 
@@ -90,8 +90,8 @@ def fixed(format: str, columns: Mapping[str, str], given: Mapping[str, str] | No
     return dict(columns)
 
 
-def line_tasks(file: Path, layout: Layout, canonical_urls: bool) -> Iterator[Task]:
+def line_tasks(file: Path, layout: Layout, canonical_urls: bool) -> Iterator[ReadTask]:
     """The tasks of a delimited text file: one a block of lines."""
     with opened(file) as stream:
         for piece in blocks(stream):
-            yield Task(lambda piece=piece: from_lines(piece, layout, canonical_urls), stream.done())  # type: ignore[misc]
+            yield ReadTask(lambda piece=piece: from_lines(piece, layout, canonical_urls), stream.done())  # type: ignore[misc]

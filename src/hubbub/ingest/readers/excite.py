@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hubbub.ingest.fields import Layout
-from hubbub.ingest.readers.base import Shape, fixed, line_tasks, register
-from hubbub.ingest.schema import Task
+from hubbub.ingest.readers.base import LineShape, fixed, line_tasks, register
+from hubbub.ingest.schema import ReadTask
 
 COLUMNS = {"user": "user", "time": "YYMMDDhhmmss", "query": "query"}
 FORM = r"^\s*(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\s*$"
@@ -46,20 +46,20 @@ LAYOUT = Layout(
 )
 
 
-class Excite:
+class ExciteReader:
     """Reads the Excite format."""
 
     name = "excite"
     sentence = "tab separated user, YYMMDDhhmmss, query, as in the Excite logs of 1997 to 2001"
-    shape = Shape(re.compile(rb"[^\t]+\t\d{12}\t[^\t]*"), "user, YYMMDDhhmmss and query, with tabs between them")
+    shape = LineShape(re.compile(rb"[^\t]+\t\d{12}\t[^\t]*"), "user, YYMMDDhhmmss and query, with tabs between them")
 
     def columns(self, given: Mapping[str, str] | None, files: list[Path]) -> dict[str, str]:
         """The format fixes its columns."""
         return fixed(self.name, COLUMNS, given)
 
-    def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[Task]:
+    def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
         """One task a block of lines."""
         return line_tasks(file, LAYOUT, canonical_urls)
 
 
-register(Excite())
+register(ExciteReader())

@@ -23,8 +23,8 @@ import pyarrow.compute as pc
 from hubbub.errors import InputError
 from hubbub.ingest.encodings import GB18030
 from hubbub.ingest.fields import Layout
-from hubbub.ingest.readers.base import Shape, fixed, line_tasks, register
-from hubbub.ingest.schema import Task
+from hubbub.ingest.readers.base import LineShape, fixed, line_tasks, register
+from hubbub.ingest.schema import ReadTask
 
 COLUMNS = {"user": "userID", "time": "time", "query": "[query]", "rank": "rank clickOrder", "url": "URL"}
 UNNAMED_DAY = date(1970, 1, 1)
@@ -62,12 +62,12 @@ def first_numbers(column: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(column, r"^\s*(\S+) +\d+\s*$", r"\1")
 
 
-class Sogou:
+class SogouReader:
     """Reads the SogouQ format."""
 
     name = "sogou"
     sentence = "tab separated time, userID, [query], rank and order, URL in GB18030, as in SogouQ"
-    shape = Shape(
+    shape = LineShape(
         re.compile(rb"\d\d:\d\d:\d\d\t[^\t]+\t\[[^\t]*\]\t\d+ \d+\t[^\t]*"),
         "hh:mm:ss, user, [query], rank and order, and address, with tabs between them",
     )
@@ -84,11 +84,11 @@ class Sogou:
             )
         return fixed(self.name, COLUMNS, given)
 
-    def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[Task]:
+    def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
         """One task a block of lines."""
         day = day_of(file) or UNNAMED_DAY
         dress = {"time": lambda column: on(day, column), "rank": first_numbers}
         return line_tasks(file, replace(LAYOUT, dress=dress), canonical_urls)
 
 
-register(Sogou())
+register(SogouReader())

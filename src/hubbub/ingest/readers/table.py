@@ -16,14 +16,14 @@ from hubbub.ingest import parquet
 from hubbub.ingest.fields import Layout, split_quoted
 from hubbub.ingest.lines import BYTE_ORDER_MARK, MAX_LINE
 from hubbub.ingest.readers.base import line_tasks, register
-from hubbub.ingest.schema import ROLES, Task
+from hubbub.ingest.schema import ROLES, ReadTask
 from hubbub.ingest.sources import bare, is_parquet, opened
 
 DELIMITERS = {".csv": b",", ".tsv": b"\t", ".tab": b"\t", ".txt": b"\t"}
 EXAMPLE = "--columns user=AnonID,query=Query, or --columns user=1,query=2 for a file without a header"
 
 
-class Table:
+class TableReader:
     """Reads delimited text and Parquet."""
 
     name = "table"
@@ -42,7 +42,7 @@ class Table:
                 _layout(file, names)
         return names
 
-    def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[Task]:
+    def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
         """One task a block of lines, or a batch of rows."""
         if is_parquet(file):
             return parquet.tasks(file, columns, canonical_urls)
@@ -115,4 +115,4 @@ def _first_line(file: Path) -> bytes:
     return line.removeprefix(BYTE_ORDER_MARK)
 
 
-register(Table())
+register(TableReader())

@@ -26,7 +26,7 @@ from hubbub.ingest.readers.base import register
 from hubbub.ingest.readers.documents import Document
 from hubbub.ingest.readers.loose import loose
 from hubbub.ingest.records import overlong, rejected_lines
-from hubbub.ingest.schema import NOTHING, Part, Reason, Task
+from hubbub.ingest.schema import NOTHING, ReadPart, ReadTask, Reason
 from hubbub.ingest.sources import bare, is_parquet, opened
 
 UNITS = {
@@ -39,7 +39,7 @@ CLICK = "click"
 TEXT = (".ndjson", ".jsonl", ".json")
 
 
-class Ubi:
+class UbiReader:
     """Reads UBI documents."""
 
     name = "ubi"
@@ -77,7 +77,7 @@ class Ubi:
                 )
         return {"user": names["user"], **COLUMNS, CLICK: actions}
 
-    def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[Task]:
+    def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
         """One task a block of lines, or a batch of rows."""
         unit, clicks = columns["user"], frozenset(columns[CLICK].split("+"))
         if is_parquet(file):
@@ -85,13 +85,13 @@ class Ubi:
             return
         with opened(file) as stream:
             for piece in blocks(stream):
-                yield Task(
+                yield ReadTask(
                     lambda piece=piece: from_lines(piece, unit, clicks, canonical_urls),  # type: ignore[misc]
                     stream.done(),
                 )
 
 
-def from_lines(piece: Block | Overlong, unit: str, clicks: frozenset[str], canonical_urls: bool) -> Part:
+def from_lines(piece: Block | Overlong, unit: str, clicks: frozenset[str], canonical_urls: bool) -> ReadPart:
     """The searches and clicks of a run of lines."""
     if isinstance(piece, Overlong):
         return overlong(piece)
@@ -106,7 +106,7 @@ def from_lines(piece: Block | Overlong, unit: str, clicks: frozenset[str], canon
             found[line] = read
     rows = loose(found, split.code, clicks, canonical_urls)
     rejected = rejected_lines(split)
-    return Part(NOTHING, rejected, len(split.code), rejected.num_rows, rows)
+    return ReadPart(NOTHING, rejected, len(split.code), rejected.num_rows, rows)
 
 
 def _document(line: str, unit: str) -> Document | Reason:
@@ -120,4 +120,4 @@ def _document(line: str, unit: str) -> Document | Reason:
     return documents.trouble(found) or found
 
 
-register(Ubi())
+register(UbiReader())

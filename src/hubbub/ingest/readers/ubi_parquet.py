@@ -22,7 +22,7 @@ from hubbub.ingest.readers import documents
 from hubbub.ingest.readers.documents import Document
 from hubbub.ingest.readers.loose import loose
 from hubbub.ingest.records import rejects
-from hubbub.ingest.schema import NOTHING, TEXT_KEPT, Part, Reason, Task
+from hubbub.ingest.schema import NOTHING, TEXT_KEPT, ReadPart, ReadTask, Reason
 
 
 def paths(file: Path, unit: str) -> dict[str, str]:
@@ -79,7 +79,7 @@ def _readable(role: str, kind: Any) -> bool:
     return role == "rank" and bool(pa.types.is_floating(kind))
 
 
-def tasks(file: Path, unit: str, clicks: frozenset[str], canonical_urls: bool) -> Iterator[Task]:
+def tasks(file: Path, unit: str, clicks: frozenset[str], canonical_urls: bool) -> Iterator[ReadTask]:
     """One task a batch of rows."""
     where, size, done = paths(file, unit), file.stat().st_size, 0
     with parquet_file(file) as opened:
@@ -88,7 +88,7 @@ def tasks(file: Path, unit: str, clicks: frozenset[str], canonical_urls: bool) -
             for batch in opened.iter_batches(parquet.BATCH, columns=list(where.values())):
                 done += batch.num_rows
                 raw = {role: _leaf(batch, path) for role, path in where.items()}
-                yield Task(lambda raw=raw: from_rows(raw, clicks, canonical_urls), size * done // rows)  # type: ignore[misc]
+                yield ReadTask(lambda raw=raw: from_rows(raw, clicks, canonical_urls), size * done // rows)  # type: ignore[misc]
         except (OSError, pa.ArrowException) as error:
             raise damaged(file, error) from None
 
@@ -100,7 +100,7 @@ def _leaf(batch: pa.RecordBatch, path: str) -> pa.Array:
     return pc.struct_field(batch.column(batch.schema.names.index(root)), rest)
 
 
-def from_rows(raw: Mapping[str, pa.Array], clicks: frozenset[str], canonical_urls: bool) -> Part:
+def from_rows(raw: Mapping[str, pa.Array], clicks: frozenset[str], canonical_urls: bool) -> ReadPart:
     """The searches and clicks of a batch of rows."""
     columns = {role: _values(role, column) for role, column in raw.items()}
     count = len(raw["user"])
@@ -114,7 +114,7 @@ def from_rows(raw: Mapping[str, pa.Array], clicks: frozenset[str], canonical_url
     texts = ["\t".join(rows[at]).encode(errors="surrogateescape") for at in where]
     lengths = np.array([len(text) for text in texts], np.int64)
     kept = pa.array([text[:TEXT_KEPT] for text in texts], pa.binary())
-    return Part(NOTHING, rejects(where, code[where], lengths, kept), count, len(where), loosened)
+    return ReadPart(NOTHING, rejects(where, code[where], lengths, kept), count, len(where), loosened)
 
 
 def _values(role: str, column: pa.Array) -> list[str]:

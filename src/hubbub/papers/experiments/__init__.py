@@ -18,9 +18,9 @@ from pathlib import Path
 from hubbub.errors import ParameterError
 from hubbub.papers.experiments import gotz, gotz_epsilon, gotz_tasks, hong, korolova, safelog, sessions_2017
 from hubbub.papers.experiments.draws import compute
-from hubbub.papers.experiments.rows import Cells, Experiment, Row
+from hubbub.papers.experiments.rows import DrawSamples, Experiment, ExperimentRow
 
-__all__ = ["DRAWS", "EXPERIMENTS", "USERS", "Experiment", "Row", "experiments", "ids"]
+__all__ = ["DRAWS", "EXPERIMENTS", "USERS", "Experiment", "ExperimentRow", "experiments", "ids"]
 
 EXPERIMENTS: tuple[Experiment, ...] = tuple(
     experiment
@@ -33,7 +33,7 @@ FEWEST, MOST = 100, 10_000_000
 
 def ids() -> list[str]:
     """The id of every row, without running anything."""
-    return [row.id for experiment in EXPERIMENTS for row in experiment.rows(Cells([], 0), "")]
+    return [row.id for experiment in EXPERIMENTS for row in experiment.rows(DrawSamples([], 0), "")]
 
 
 def experiments(
@@ -45,7 +45,7 @@ def experiments(
     out: str | Path | None = None,
     workers: int | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
-) -> list[Row]:
+) -> list[ExperimentRow]:
     """All rows, or those whose id is `id` or begins with `id/`. With `out`, what is there already is not run again."""
     if not FEWEST <= users <= MOST:
         raise ParameterError("--users is out of its range.", given=users, allowed=f"{FEWEST} to {MOST}")
@@ -69,7 +69,7 @@ def experiments(
         runs = list(dict.fromkeys(experiment.run for experiment in chosen))
         seen = compute(runs, users, range(seed, seed + draws), folder / "cells", workers, progress)
     command = f"hubbub reproduce {{id}} --experiments --users {users} --draws {draws} --seed {seed}"
-    rows = [row for e in chosen for row in e.rows(Cells(seen[e.run], users), command)]
+    rows = [row for e in chosen for row in e.rows(DrawSamples(seen[e.run], users), command)]
     return [row for row in rows if wanted is None or _within(row.id, wanted)]
 
 

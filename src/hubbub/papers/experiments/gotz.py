@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.papers.experiments.lab import Lab, Numbers, counted
-from hubbub.papers.experiments.rows import Cells, Experiment, Finding
+from hubbub.papers.experiments.rows import DrawSamples, Experiment, PaperFinding
 from hubbub.papers.experiments.rule import (
     Decision,
-    Sample,
+    DrawSample,
     best,
     direction,
     every,
@@ -90,19 +90,19 @@ def by_m(lab: Lab) -> Numbers:
     return found
 
 
-def over_m(cells: Cells, kind: str, metric: str) -> dict[str, Sample]:
+def over_m(cells: DrawSamples, kind: str, metric: str) -> dict[str, DrawSample]:
     """One metric at every m."""
     return cells.series(f"{kind} m={{}} {metric}", MS, "m = {}")
 
 
-def table_3(cells: Cells) -> Iterator[Finding]:
+def table_3(cells: DrawSamples) -> Iterator[PaperFinding]:
     """Distinct items and total counts."""
-    lost: dict[str, Sample] = {}
+    lost: dict[str, DrawSample] = {}
     for kind in KINDS:
         distinct, total = over_m(cells, kind, "distinct"), over_m(cells, kind, "total")
         of = {"distinct in the log": cells[f"{kind} distinct"]}
         printed = ", ".join(map(str, PRINTED[kind][0]))
-        yield Finding(
+        yield PaperFinding(
             f"{kind}-distinct",
             f"falls with m: {printed} for m = 1, 4, 8, 20, 40",
             distinct,
@@ -112,7 +112,7 @@ def table_3(cells: Cells) -> Iterator[Finding]:
         )
         share = 100 * (1 - PRINTED[kind][0][-1] / PRINTED[kind][0][0])
         lost[kind] = distinct["m = 40"].with_other(distinct["m = 1"], _loss)
-        yield Finding(
+        yield PaperFinding(
             f"{kind}-decrease",
             f"{share:.1f} % fewer at m = 40 than at m = 1 (shown: within 10 points)",
             {"per cent": lost[kind]},
@@ -122,10 +122,10 @@ def table_3(cells: Cells) -> Iterator[Finding]:
         )
         printed = ", ".join(map(str, PRINTED[kind][1]))
         expected, rule = ("still rises at m = 40", rises) if kind == "keywords" else ("rises, then falls", peaks)
-        yield Finding(f"{kind}-total", f"{expected}: {printed} thousand", total, rule(total), said(m=MS), distinct)
+        yield PaperFinding(f"{kind}-total", f"{expected}: {printed} thousand", total, rule(total), said(m=MS), distinct)
         tip, typical = _tip(total), cells[f"{kind} per user"]
         if kind != "keywords":
-            yield Finding(
+            yield PaperFinding(
                 f"{kind}-tipping-point",
                 "the m with the highest total is about the number of items per user "
                 f"({PER_USER[kind]} in Table 4; shown: within a factor of 2)",
@@ -134,7 +134,7 @@ def table_3(cells: Cells) -> Iterator[Finding]:
                 said(m=MS),
                 distinct,
             )
-    yield Finding(
+    yield PaperFinding(
         "larger-domains-lose-more",
         "the decrease is more dramatic for larger domains: 55, 88, 91, 96 %",
         lost,
@@ -148,17 +148,17 @@ def _loss(after: float, before: float) -> float:
     return 100 * (1 - after / before) if before else 0.0
 
 
-def _tip(series: Mapping[str, Sample]) -> Sample:
+def _tip(series: Mapping[str, DrawSample]) -> DrawSample:
     """The m of the highest total, draw by draw."""
     columns = zip(*(sample.values for sample in series.values()), strict=True)
-    return Sample(tuple(MS[int(np.argmax([-1.0 if x is None else x for x in column]))] for column in columns))
+    return DrawSample(tuple(MS[int(np.argmax([-1.0 if x is None else x for x in column]))] for column in columns))
 
 
-def figure_2(cells: Cells) -> Iterator[Finding]:
+def figure_2(cells: DrawSamples) -> Iterator[PaperFinding]:
     """Coverage and precision by m."""
     for kind in KINDS:
         covered, released = over_m(cells, kind, "coverage@1000"), over_m(cells, kind, "distinct")
-        yield Finding(
+        yield PaperFinding(
             f"{kind}-coverage",
             "the coverage of the top 1000 decreases as m increases",
             covered,
@@ -167,7 +167,7 @@ def figure_2(cells: Cells) -> Iterator[Finding]:
             released,
         )
         deeper = cells.series(f"{kind} m=1 coverage@{{}}", TOPS, "top {}")
-        yield Finding(
+        yield PaperFinding(
             f"{kind}-coverage-by-j",
             "coverage gets worse for increasing j",
             deeper,
@@ -177,7 +177,7 @@ def figure_2(cells: Cells) -> Iterator[Finding]:
         )
         top = over_m(cells, kind, "l1@10")
         least = _least(top)
-        yield Finding(
+        yield PaperFinding(
             f"{kind}-precision-top-10",
             "for small j, values of m > 1 give better precision (smaller L1 distance)",
             top,
@@ -187,7 +187,7 @@ def figure_2(cells: Cells) -> Iterator[Finding]:
         )
         divergence = over_m(cells, kind, "kl@10")
         least = _least(divergence)
-        yield Finding(
+        yield PaperFinding(
             f"{kind}-kl-top-10",
             "the same by the KL divergence (over the items that are left)",
             divergence,
@@ -197,7 +197,7 @@ def figure_2(cells: Cells) -> Iterator[Finding]:
         )
         deep = over_m(cells, kind, "l1@1000")
         least = _least(deep)
-        yield Finding(
+        yield PaperFinding(
             f"{kind}-precision-top-1000",
             "for large j, m = 1 gives better precision",
             deep,
@@ -207,14 +207,14 @@ def figure_2(cells: Cells) -> Iterator[Finding]:
         )
 
 
-def _least(series: Mapping[str, Sample]) -> str:
+def _least(series: Mapping[str, DrawSample]) -> str:
     """The m > 1 of the smallest mean."""
-    others = {name: Sample(tuple(None if x is None else -x for x in s.values)) for name, s in series.items()}
+    others = {name: DrawSample(tuple(None if x is None else -x for x in s.values)) for name, s in series.items()}
     del others["m = 1"]
     return best(others)
 
 
-def figure_3(cells: Cells) -> Iterator[Finding]:
+def figure_3(cells: DrawSamples) -> Iterator[PaperFinding]:
     """Which m is the most precise."""
     for kind, m in (("keywords", 8), ("queries", 2)):
         kl, here = over_m(cells, kind, "kl@100"), f"m = {m}"
@@ -222,7 +222,7 @@ def figure_3(cells: Cells) -> Iterator[Finding]:
         decision = lower(kl["m = 1"], kl[here], ("m = 1", here))
         if lower_still:
             decision = Decision("differs", f"{', '.join(lower_still)}: lower than {here}.")
-        yield Finding(
+        yield PaperFinding(
             f"{kind}-kl",
             f"m = 1 does not always give the best precision: m = {m} has the lowest KL divergence (top 100 here)",
             kl,
@@ -233,7 +233,7 @@ def figure_3(cells: Cells) -> Iterator[Finding]:
     for kind in KINDS:
         covered, top = over_m(cells, kind, "coverage@1000"), over_m(cells, kind, "l1@10")
         least = _least(top)
-        yield Finding(
+        yield PaperFinding(
             f"{kind}-regimes",
             "two regimes: for coverage (top 1000) m = 1 is best, for a few items (L1 of the top 10) a larger m",
             {f"coverage, {m}": sample for m, sample in covered.items()} | {f"L1, {m}": s for m, s in top.items()},

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from hubbub.papers.experiments.gotz import EPSILONS, KINDS, NAME, OF_LOG, PRESET, k_query, said, zealous
 from hubbub.papers.experiments.lab import Lab, Numbers
-from hubbub.papers.experiments.rows import Cells, Experiment, Finding
+from hubbub.papers.experiments.rows import DrawSamples, Experiment, PaperFinding
 from hubbub.papers.experiments.rule import close, every, falls, higher, lower, rises, times
 from hubbub.worth.evidence import Integers, find, numbers
 from hubbub.worth.tasks.base import need
@@ -54,11 +54,11 @@ def slope(n: Integers, least: int) -> float | None:
     return 1 + tail.size / float(np.log(tail / (least - 0.5)).sum()) if tail.size > 1 else None
 
 
-def figure_4(cells: Cells) -> Iterator[Finding]:
+def figure_4(cells: DrawSamples) -> Iterator[PaperFinding]:
     """Distributions of counts, ε = 5, m = 1, k = 10."""
     for kind in KINDS:
         ours, theirs = (cells[f"{kind} slope {side}"] for side in ("original", "zealous"))
-        yield Finding(
+        yield PaperFinding(
             f"{kind}-shape",
             "the power-law shape is well preserved (exponents from twice the smallest released count on, within 10 %)",
             {"original": ours, "zealous": theirs},
@@ -68,7 +68,7 @@ def figure_4(cells: Cells) -> Iterator[Finding]:
         )
         totals = {side: cells[f"{kind} total {side}"] for side in ("original", "zealous")}
         totals |= {"k-query": cells[f"{kind} total k"]} if kind in OF_LOG else {}
-        yield Finding(
+        yield PaperFinding(
             f"{kind}-total",
             "total frequencies are lower in the sanitized logs",
             totals,
@@ -77,7 +77,7 @@ def figure_4(cells: Cells) -> Iterator[Finding]:
         )
     for kind in ("clicks", "transitions"):
         ours, theirs = cells["keywords singletons"], cells[f"{kind} singletons"]
-        yield Finding(
+        yield PaperFinding(
             f"{kind}-singletons",
             f"an order of magnitude more {kind} than keywords have count one (10 times, within a factor of 3)",
             {"keywords": ours, kind: theirs},
@@ -86,19 +86,19 @@ def figure_4(cells: Cells) -> Iterator[Finding]:
         )
 
 
-def figure_5(cells: Cells) -> Iterator[Finding]:
+def figure_5(cells: DrawSamples) -> Iterator[PaperFinding]:
     """Average difference to the original's counts."""
     for kind in KINDS:
         by = cells.series(f"{kind} epsilon={{}} difference", EPSILONS, "ε = {}")
         released = cells.series(f"{kind} epsilon={{}} distinct", EPSILONS, "ε = {}")
-        yield Finding(f"{kind}-epsilon", "decreases with increasing ε", by, falls(by), said(EPSILONS), released)
+        yield PaperFinding(f"{kind}-epsilon", "decreases with increasing ε", by, falls(by), said(EPSILONS), released)
         if kind not in OF_LOG:
             continue
         ks = [10 * epsilon for epsilon in EPSILONS]
         k_anonymous = cells.series(f"{kind} k={{}} difference", ks, "k = {}")
         kept = cells.series(f"{kind} k={{}} distinct", ks, "k = {}")
         both, counts = by | k_anonymous, released | kept
-        yield Finding(
+        yield PaperFinding(
             f"{kind}-k",
             "decreases with decreasing k",
             k_anonymous,
@@ -110,19 +110,19 @@ def figure_5(cells: Cells) -> Iterator[Finding]:
         if kind == "keywords":
             pairs = [(f"k = {10 * e}", f"ε = {e}") for e in EPSILONS if e > 2]
             better = every([lower(both[k], both[e], (k, e)) for k, e in pairs])
-            yield Finding(
+            yield PaperFinding(
                 f"{kind}-zealous-better", "ZEALOUS is more accurate than k-anonymity for all ε > 2",
                 both, better, said_both, counts,
             )  # fmt: skip
         elif kind == "queries":
-            yield Finding(
+            yield PaperFinding(
                 f"{kind}-alike", "roughly the same for k = 60 and ε = 6", both,
                 close(both["k = 60"], both["ε = 6"], ("k = 60", "ε = 6")), said_both, counts,
             )  # fmt: skip
         else:
             pairs = [(f"k = {10 * e}", f"ε = {e}") for e in EPSILONS]
             better = every([higher(both[k], both[e], (k, e)) for k, e in pairs])
-            yield Finding(
+            yield PaperFinding(
                 f"{kind}-k-better", "for query pairs k-query anonymity is better (smaller) than ZEALOUS",
                 both, better, said_both, counts,
             )  # fmt: skip

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from hubbub.papers.experiments.gotz import EPSILONS, NAME, PRESET, k_query, said, zealous
 from hubbub.papers.experiments.lab import Lab, Numbers
-from hubbub.papers.experiments.rows import Cells, Experiment, Finding
-from hubbub.papers.experiments.rule import NOTHING, Sample, average, close, every, higher, lower
+from hubbub.papers.experiments.rows import DrawSamples, Experiment, PaperFinding
+from hubbub.papers.experiments.rule import NOTHING, DrawSample, average, close, every, higher, lower
 from hubbub.worth.evidence import find, numbers
 from hubbub.worth.tasks.base import need
 from hubbub.worth.tasks.graph import number
@@ -67,7 +67,7 @@ def _cache(lab: Lab) -> Callable[[pa.Table], tuple[float, int]]:
     return score
 
 
-def figure_6(cells: Cells) -> Iterator[Finding]:
+def figure_6(cells: DrawSamples) -> Iterator[PaperFinding]:
     """ε, k and m."""
     by, ks, ms = (
         cells.series(f"{name}={{}} hit", values, f"{label} = {{}}")
@@ -77,7 +77,7 @@ def figure_6(cells: Cells) -> Iterator[Finding]:
     lists |= {"original": cells["original cached"]}
     hits = {"original": cells["original hit"]} | by | ks
     both = f"{said(EPSILONS)}; k={list(KS)}; {CACHE}"
-    yield Finding(
+    yield PaperFinding(
         "a-zealous-above-k",
         "ZEALOUS is better than k-anonymity for a range of parameters (the mean over " + "; ".join(SIDE_BY_SIDE) + ")",
         hits,
@@ -87,7 +87,7 @@ def figure_6(cells: Cells) -> Iterator[Finding]:
     )
     for name, series in (("epsilon", by), ("k", ks)):
         first, last = list(series)[1], list(series)[-1]  # ε = 2 and 10, k = 20 and 100
-        yield Finding(
+        yield PaperFinding(
             f"a-marginal-{name}",
             f"utility suffers only marginally: {first} and {last} within 10 %",
             series,
@@ -96,7 +96,7 @@ def figure_6(cells: Cells) -> Iterator[Finding]:
             lists,
         )
     cached = cells.series("m={} cached", MS, "m = {}")
-    yield Finding(
+    yield PaperFinding(
         "b-m-6-above-m-1",
         "m = 6 (above 0.36) is better than m = 1 (below 0.33)",
         ms,
@@ -104,7 +104,7 @@ def figure_6(cells: Cells) -> Iterator[Finding]:
         f"{said(m=MS)}; {CACHE}",
         cached,
     )
-    yield Finding(
+    yield PaperFinding(
         "b-falls-later",
         "with higher m the hit probability decreases at some point (m = 40 below m = 6)",
         ms,
@@ -158,7 +158,7 @@ def rewriting(lab: Lab) -> Numbers:
 BESIDE = [f"ε = {e} beside k = {k}" for e, k in zip(FEW, FEW_K, strict=True)]
 
 
-def figure_7(cells: Cells) -> Iterator[Finding]:
+def figure_7(cells: DrawSamples) -> Iterator[PaperFinding]:
     """Quality by ε and k, and the coverage that goes with it."""
     parameters = f"{said(FEW)}; k={list(FEW_K)}; query-substitution"
     evaluated = _series(cells, "m=1 epsilon={} queries_evaluated", "k={} queries_evaluated")
@@ -169,7 +169,7 @@ def figure_7(cells: Cells) -> Iterator[Finding]:
                 series = {x: sample for x, sample in found.items() if x.startswith(symbol)}
                 last = list(series)[-1]
                 first = next((x for x, sample in series.items() if sample.mean is not None), last)
-                yield Finding(
+                yield PaperFinding(
                     f"{metric.lower()}-{cut}-{name}",
                     f"varying {symbol} has hardly any influence: {metric} of the top {cut} at the largest {symbol} and "
                     "at the smallest that has answers in every draw, within 10 %",
@@ -178,7 +178,7 @@ def figure_7(cells: Cells) -> Iterator[Finding]:
                     parameters,
                     {x: sample for x, sample in evaluated.items() if x.startswith(symbol)},
                 )
-            yield Finding(
+            yield PaperFinding(
                 f"{metric.lower()}-{cut}-comparable",
                 f"{metric} of the top {cut} is comparable with k-query anonymity (ε = 10 and k = 100 within 10 %)",
                 found,
@@ -187,7 +187,7 @@ def figure_7(cells: Cells) -> Iterator[Finding]:
                 evaluated,
             )
     coverage = _series(cells, "m=1 epsilon={} coverage", "k={} coverage")
-    yield Finding(
+    yield PaperFinding(
         "coverage",
         "the coverage of ZEALOUS is not good: lower than that of k-query anonymity at " + ", ".join(BESIDE),
         coverage,
@@ -202,11 +202,11 @@ def figure_7(cells: Cells) -> Iterator[Finding]:
     )
 
 
-def _series(cells: Cells, epsilon: str, k: str) -> dict[str, Sample]:
+def _series(cells: DrawSamples, epsilon: str, k: str) -> dict[str, DrawSample]:
     return cells.series(epsilon, FEW, "ε = {}") | cells.series(k, FEW_K, "k = {}")
 
 
-def figure_8(cells: Cells) -> Iterator[Finding]:
+def figure_8(cells: DrawSamples) -> Iterator[PaperFinding]:
     """m = 1 and m = 6."""
     for cut in CUTS:
         one, six = (cells.series(f"m={m} epsilon={{}} coverage@{cut}", FEW, "ε = {}") for m in (1, 6))
@@ -216,7 +216,7 @@ def figure_8(cells: Cells) -> Iterator[Finding]:
             for e, sample in cells.series(f"m={m} epsilon={{}} queries_evaluated", FEW, "ε = {}").items()
         }
         seen = {f"{e}, m = {m}": sample for m, series in ((1, one), (6, six)) for e, sample in series.items()}
-        yield Finding(
+        yield PaperFinding(
             f"top-{cut}",
             f"larger m leads to smaller coverage of the top {cut} (the mean over all ε)",
             seen,

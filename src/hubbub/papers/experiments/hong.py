@@ -13,8 +13,8 @@ from fractions import Fraction
 from hubbub.mechanisms.optimal.published.problem import read
 from hubbub.mechanisms.optimal.published.size import optimum
 from hubbub.papers.experiments.lab import Lab, Numbers
-from hubbub.papers.experiments.rows import Cells, Experiment, Finding
-from hubbub.papers.experiments.rule import Decision, Sample, rises
+from hubbub.papers.experiments.rows import DrawSamples, Experiment, PaperFinding
+from hubbub.papers.experiments.rule import Decision, DrawSample, rises
 from hubbub.papers.numbers.hong import limit, power
 from hubbub.papers.numbers.hong_printed import DELTAS, OUTPUT
 
@@ -38,13 +38,13 @@ def output(lab: Lab) -> Numbers:
     return found
 
 
-def table_4(cells: Cells) -> Iterator[Finding]:
+def table_4(cells: DrawSamples) -> Iterator[PaperFinding]:
     """What the table's numbers have in common, and what they cannot have."""
     one, n, size = cells["optimum"], cells["users"], cells["size"]
     evaluated = {"users": n, "pairs": cells["pairs"], "|D|": size}
     loosest, tightest = bound(*LOOSEST), bound(*TIGHTEST)
 
-    def largest_output(B: float) -> Sample:
+    def largest_output(B: float) -> DrawSample:
         return _times(one, B)
 
     classes: dict[Fraction, set[int]] = {}
@@ -53,7 +53,7 @@ def table_4(cells: Cells) -> Iterator[Finding]:
             classes.setdefault(power(e_epsilon, delta), set()).add(value)
     by_bound = {f"B = {math.log(B):.4g}": largest_output(math.log(B)) for B in sorted(classes)}
     apart = sum(len(values) > 1 for values in classes.values())
-    yield Finding(
+    yield PaperFinding(
         "rises-with-B",
         "the largest output grows with B = min{ε, ln 1/(1−δ)}, and depends on nothing else "
         f"({len(classes)} values of B; printed: {apart} of them with more than one size)",
@@ -62,7 +62,7 @@ def table_4(cells: Cells) -> Iterator[Finding]:
         SAID,
         evaluated,
     )
-    yield Finding(
+    yield PaperFinding(
         "loosest-cell",
         "13901 rows come out at e^ε = 2.3, δ = 0.8 (26.2 % of the rows)",
         {
@@ -78,7 +78,7 @@ def table_4(cells: Cells) -> Iterator[Finding]:
         evaluated,
     )
     least = largest_output(tightest)
-    yield Finding(
+    yield PaperFinding(
         "tightest-cell",
         "3759 rows come out at e^ε = 1.001, δ = 1e-4 (7.08 % of the rows)",
         {"rows, relaxation": least, "nB": _times(n, tightest)},
@@ -90,7 +90,7 @@ def table_4(cells: Cells) -> Iterator[Finding]:
         evaluated,
     )
     ratio = loosest / tightest
-    yield Finding(
+    yield PaperFinding(
         "growth",
         f"from the tightest to the loosest cell the output grows {OUTPUT['2.3'][-1] / OUTPUT['1.001'][0]:.2f}-fold",
         {"growth, relaxation": largest_output(loosest).with_other(least, lambda a, b: a / b if b else 0.0)},
@@ -100,11 +100,11 @@ def table_4(cells: Cells) -> Iterator[Finding]:
     )
 
 
-def _times(sample: Sample, factor: float) -> Sample:
-    return Sample(tuple(None if value is None else value * factor for value in sample.values))
+def _times(sample: DrawSample, factor: float) -> DrawSample:
+    return DrawSample(tuple(None if value is None else value * factor for value in sample.values))
 
 
-def _per_cent(part: Sample, whole: Sample) -> Sample:
+def _per_cent(part: DrawSample, whole: DrawSample) -> DrawSample:
     return part.with_other(whole, lambda a, b: 100 * a / b if b else 0.0)
 
 

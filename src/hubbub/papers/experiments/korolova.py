@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hubbub.papers.experiments.lab import Lab, Numbers
-from hubbub.papers.experiments.rows import Cells, Experiment, Finding
-from hubbub.papers.experiments.rule import Sample, best, higher, near
+from hubbub.papers.experiments.rows import DrawSamples, Experiment, PaperFinding
+from hubbub.papers.experiments.rule import DrawSample, best, higher, near
 from hubbub.worth.evidence import find
 from hubbub.worth.tasks.base import need
 from hubbub.worth.tasks.counts import published
@@ -37,17 +37,17 @@ def shares(lab: Lab) -> Numbers:
     return found
 
 
-def fractions(cells: Cells) -> Iterator[Finding]:
+def fractions(cells: DrawSamples) -> Iterator[PaperFinding]:
     """Per cent of distinct queries and of searches."""
     distinct, volume = (cells.series(f"d={{}} published_{what}", DS, "d = {}") for what in ("distinct", "volume"))
     released = cells.series("d={} released", DS, "released, d = {}") | {"distinct in the log": cells["distinct"]}
-    none = Sample((0.0,) * len(cells.draws))
+    none = DrawSample((0.0,) * len(cells.draws))
     for name, series, printed, words in (
         ("distinct", distinct, 0.75, "distinct queries"),
         ("volume", volume, 10, "search volume"),
     ):
         at = best(series)
-        yield Finding(
+        yield PaperFinding(
             f"{name}-non-negligible",
             f"a non-negligible share of {words} can be published (more than none, at the best d)",
             series,
@@ -55,7 +55,7 @@ def fractions(cells: Cells) -> Iterator[Finding]:
             SAID,
             released,
         )
-        yield Finding(
+        yield PaperFinding(
             f"{name}-number",
             f"about {printed:g} % of {words} (at the best d; shown: within half of it)",
             series,
@@ -65,7 +65,7 @@ def fractions(cells: Cells) -> Iterator[Finding]:
             "Parameters and size of the paper's log are not known to us; thresholds do not grow with the number of "
             "users, so that a larger log keeps more.",
         )
-    yield Finding(
+    yield PaperFinding(
         "volume-above-distinct",
         "the published queries carry a larger share of the volume than of distinct queries",
         {f"distinct, {d}": sample for d, sample in distinct.items()} | {f"volume, {d}": s for d, s in volume.items()},

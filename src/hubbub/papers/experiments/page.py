@@ -17,14 +17,14 @@ from pathlib import Path
 
 from hubbub.errors import OurBug
 from hubbub.files import disk_errors
-from hubbub.papers.experiments.rows import Row
+from hubbub.papers.experiments.rows import ExperimentRow
 from hubbub.papers.experiments.rule import VERDICTS
 from hubbub.papers.experiments.show import listed
 
 MARK = "<!-- what follows is made by hubbub.papers.experiments.page -->"
 
 
-def page(rows: Sequence[Row]) -> str:
+def page(rows: Sequence[ExperimentRow]) -> str:
     """A summary, then a table for every figure and table of the papers."""
     command = rows[0].command.replace(f" {rows[0].id}", "")
     found = ["## One run", "", f"`{command}`", "", "| | rows | " + " | ".join(VERDICTS) + " |", "|---" * 6 + "|"]
@@ -63,7 +63,7 @@ def merged(page: str, run: str) -> str:
     return "".join(old)
 
 
-def _tables(rows: Sequence[Row]) -> Iterator[str]:
+def _tables(rows: Sequence[ExperimentRow]) -> Iterator[str]:
     for part, together in groupby(rows, key=lambda row: row.part):
         yield from ("", f"### {part}", "")
         yield from ("| id | the paper | we see | evaluated | verdict, why | parameters |", "|---|---|---|---|---|---|")
@@ -73,7 +73,7 @@ def _tables(rows: Sequence[Row]) -> Iterator[str]:
             yield "| " + " | ".join(cell.replace("|", "\\|").replace("*ε", "\\*ε") for cell in told) + " |"
 
 
-def write(out: Path, rows: Sequence[Row]) -> None:
+def write(out: Path, rows: Sequence[ExperimentRow]) -> None:
     """Rows with all their digits, and the tables, beside the cells."""
     text = json.dumps({"rows": [row.record() for row in rows]}, indent=1, ensure_ascii=False, allow_nan=False)
     with disk_errors(out, "--out"):

@@ -6,39 +6,39 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hubbub.papers.experiments.lab import Lab, Numbers
-from hubbub.papers.experiments.rule import Decision, Sample, Verdict
+from hubbub.papers.experiments.rule import Decision, DrawSample, Verdict
 
 
-class Cells:
+class DrawSamples:
     """What all draws saw: a sample for every name."""
 
     def __init__(self, draws: Sequence[Numbers], users: int) -> None:
         self.draws, self.users = draws, users
 
-    def __getitem__(self, name: str) -> Sample:
-        return Sample(tuple(draw[name] for draw in self.draws))
+    def __getitem__(self, name: str) -> DrawSample:
+        return DrawSample(tuple(draw[name] for draw in self.draws))
 
-    def series(self, pattern: str, values: Sequence[object], label: str = "{}") -> dict[str, Sample]:
+    def series(self, pattern: str, values: Sequence[object], label: str = "{}") -> dict[str, DrawSample]:
         """Samples of a name with {} replaced by each value."""
         return {label.format(value): self[pattern.format(value)] for value in values}
 
 
 @dataclass(frozen=True)
-class Finding:
+class PaperFinding:
     """A claim of a paper beside what the draws saw."""
 
     name: str
     expected: str
-    seen: Mapping[str, Sample]
+    seen: Mapping[str, DrawSample]
     decision: Decision
     parameters: str
-    evaluated: Mapping[str, Sample] = field(default_factory=dict)
+    evaluated: Mapping[str, DrawSample] = field(default_factory=dict)
     """How much the scores are about: questions that could be answered, keys released."""
     note: str = ""
 
 
 @dataclass(frozen=True)
-class Row:
+class ExperimentRow:
     """A finding with its id and the command that runs it again."""
 
     id: str
@@ -47,8 +47,8 @@ class Row:
     expected: str
     command: str
     parameters: str
-    seen: Mapping[str, Sample]
-    evaluated: Mapping[str, Sample]
+    seen: Mapping[str, DrawSample]
+    evaluated: Mapping[str, DrawSample]
     verdict: Verdict
     why: str
 
@@ -78,13 +78,13 @@ class Experiment:
     """The figure or table, in the words of its caption."""
     run: Callable[[Lab], Numbers]
     """One draw. Experiments that name the same function share its numbers."""
-    read: Callable[[Cells], Iterator[Finding]]
+    read: Callable[[DrawSamples], Iterator[PaperFinding]]
 
-    def rows(self, cells: Cells, command: str) -> Iterator[Row]:
+    def rows(self, cells: DrawSamples, command: str) -> Iterator[ExperimentRow]:
         """What all draws say."""
         for finding in self.read(cells):
             id, why = f"{self.id}/{finding.name}", f"{finding.decision.why} {finding.note}".strip()
-            yield Row(
+            yield ExperimentRow(
                 id,
                 self.paper,
                 self.part,

@@ -1,6 +1,6 @@
 """How a row is decided, once for all: what counts as higher, as falling, as comparable.
 
-A `Sample` is one number, draw by draw; two samples are compared draw by draw, as both saw the same log, the same split
+A `DrawSample` is one number, draw by draw; two samples are compared draw by draw, as both saw the same log, split
 and noise of the same seed. `b` is *higher* than `a` if the mean of the differences is above zero by more than its 95 %
 interval (Student's t). Then
 
@@ -30,7 +30,7 @@ CLOSE = 0.1
 
 
 @dataclass(frozen=True)
-class Sample:
+class DrawSample:
     """One number in every draw; None where a draw has none."""
 
     values: tuple[float | None, ...]
@@ -57,12 +57,12 @@ class Sample:
         variance = math.fsum((value - mean) ** 2 for value in self.known) / (n - 1)
         return quantile(n - 1) * math.sqrt(variance / n)
 
-    def with_other(self, other: Sample, what: Callable[[float, float], float]) -> Sample:
+    def with_other(self, other: DrawSample, what: Callable[[float, float], float]) -> DrawSample:
         """A number of two samples, draw by draw."""
         pairs = zip(self.values, other.values, strict=True)
-        return Sample(tuple(None if a is None or b is None else what(a, b) for a, b in pairs))
+        return DrawSample(tuple(None if a is None or b is None else what(a, b) for a, b in pairs))
 
-    def __sub__(self, other: Sample) -> Sample:
+    def __sub__(self, other: DrawSample) -> DrawSample:
         return self.with_other(other, lambda a, b: a - b)
 
     def record(self) -> dict[str, object]:
@@ -74,10 +74,10 @@ class Sample:
         return {"mean": mean, "low": low, "high": high, "draws": list(self.values)}
 
 
-def average(samples: Iterable[Sample]) -> Sample:
+def average(samples: Iterable[DrawSample]) -> DrawSample:
     """The mean of several numbers, draw by draw."""
-    columns = (Sample(column) for column in zip(*(sample.values for sample in samples), strict=True))
-    return Sample(tuple(column.mean for column in columns))
+    columns = (DrawSample(column) for column in zip(*(sample.values for sample in samples), strict=True))
+    return DrawSample(tuple(column.mean for column in columns))
 
 
 @lru_cache
@@ -105,7 +105,7 @@ NAMES = ("the first", "the second")
 NOTHING = Decision("not shown", "Nothing to evaluate: in at least one draw there is no such number.")
 
 
-def direction(a: Sample, b: Sample) -> int:
+def direction(a: DrawSample, b: DrawSample) -> int:
     """1 where b is higher than a, −1 where it is lower, 0 where the interval of the difference holds zero."""
     apart = b - a
     mean, half = apart.mean, apart.half
@@ -114,7 +114,7 @@ def direction(a: Sample, b: Sample) -> int:
     return 1 if mean > 0 else -1
 
 
-def higher(a: Sample, b: Sample, names: tuple[str, str] = NAMES) -> Decision:
+def higher(a: DrawSample, b: DrawSample, names: tuple[str, str] = NAMES) -> Decision:
     """b is higher than a."""
     if a.mean is None or b.mean is None:
         return NOTHING
@@ -126,12 +126,12 @@ def higher(a: Sample, b: Sample, names: tuple[str, str] = NAMES) -> Decision:
     return Decision("not shown", f"{second} and {first} are not apart by more than the 95 % interval.")
 
 
-def lower(a: Sample, b: Sample, names: tuple[str, str] = NAMES) -> Decision:
+def lower(a: DrawSample, b: DrawSample, names: tuple[str, str] = NAMES) -> Decision:
     """b is lower than a."""
     return _turned(higher(_negative(a), _negative(b), names))
 
 
-def rises(series: Mapping[str, Sample]) -> Decision:
+def rises(series: Mapping[str, DrawSample]) -> Decision:
     """The last is higher than the first, and no step falls."""
     names, samples = list(series), list(series.values())
     if any(sample.mean is None for sample in samples):
@@ -148,12 +148,12 @@ def rises(series: Mapping[str, Sample]) -> Decision:
     return Decision("not shown", f"The ends, {span}, are not apart by more than the 95 % interval.")
 
 
-def falls(series: Mapping[str, Sample]) -> Decision:
+def falls(series: Mapping[str, DrawSample]) -> Decision:
     """The last is lower than the first, and no step rises."""
     return _turned(rises({name: _negative(sample) for name, sample in series.items()}))
 
 
-def peaks(series: Mapping[str, Sample]) -> Decision:
+def peaks(series: Mapping[str, DrawSample]) -> Decision:
     """Some inner one, the one with the highest mean, is higher than the first and than the last."""
     if any(sample.mean is None for sample in series.values()):
         return NOTHING
@@ -170,12 +170,12 @@ def peaks(series: Mapping[str, Sample]) -> Decision:
     return Decision("not shown", f"The highest is {at}, but not above both ends by more than the 95 % interval.")
 
 
-def best(series: Mapping[str, Sample]) -> str:
+def best(series: Mapping[str, DrawSample]) -> str:
     """The name of the highest mean; the first of equals."""
     return max(series, key=lambda name: -math.inf if (mean := series[name].mean) is None else mean)
 
 
-def close(a: Sample, b: Sample, names: tuple[str, str] = NAMES, within: float = CLOSE) -> Decision:
+def close(a: DrawSample, b: DrawSample, names: tuple[str, str] = NAMES, within: float = CLOSE) -> Decision:
     """Their difference, with its interval, stays within a part of the larger mean."""
     apart = b - a
     if a.mean is None or b.mean is None or apart.mean is None or apart.half is None:
@@ -191,7 +191,7 @@ def close(a: Sample, b: Sample, names: tuple[str, str] = NAMES, within: float = 
     return Decision("not shown", f"The 95 % interval of the difference is neither within ±{within:.0%} nor outside it.")
 
 
-def near(found: Sample, printed: float, distance: float) -> Decision:
+def near(found: DrawSample, printed: float, distance: float) -> Decision:
     """The mean is within a distance of the printed number."""
     if found.mean is None:
         return NOTHING
@@ -201,7 +201,7 @@ def near(found: Sample, printed: float, distance: float) -> Decision:
     return Decision("differs", f"{abs(apart):.3g} {'above' if apart > 0 else 'below'} the printed {printed:.4g}.")
 
 
-def times(a: Sample, b: Sample, printed: float, factor: float, names: tuple[str, str] = NAMES) -> Decision:
+def times(a: DrawSample, b: DrawSample, printed: float, factor: float, names: tuple[str, str] = NAMES) -> Decision:
     """b is the printed number of times a, within a factor: by the mean of the logarithms."""
     positive = all(value is not None and value > 0 for value in (*a.values, *b.values))
     mean = b.with_other(a, lambda x, y: math.log(x / y)).mean if positive else None
@@ -220,8 +220,8 @@ def every(decisions: Sequence[Decision]) -> Decision:
     return Decision(verdict, " ".join(dict.fromkeys(decision.why for decision in wrong)))
 
 
-def _negative(sample: Sample) -> Sample:
-    return Sample(tuple(None if value is None else -value for value in sample.values))
+def _negative(sample: DrawSample) -> DrawSample:
+    return DrawSample(tuple(None if value is None else -value for value in sample.values))
 
 
 def _turned(decision: Decision) -> Decision:

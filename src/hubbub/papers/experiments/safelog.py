@@ -19,8 +19,8 @@ import pyarrow as pa
 from hubbub.log import SearchLog
 from hubbub.mechanisms.safelog import paper
 from hubbub.papers.experiments.lab import Lab, Numbers
-from hubbub.papers.experiments.rows import Cells, Experiment, Finding
-from hubbub.papers.experiments.rule import Sample, average, best, close, every, falls, higher, lower, rises
+from hubbub.papers.experiments.rows import DrawSamples, Experiment, PaperFinding
+from hubbub.papers.experiments.rule import DrawSample, average, best, close, every, falls, higher, lower, rises
 from hubbub.worth.evidence import Evidence, numbers
 from hubbub.worth.tasks.base import Setup, need
 from hubbub.worth.tasks.graph import Graph
@@ -111,13 +111,13 @@ def restricted(test: Test, graph: Graph) -> Test:
     )
 
 
-def _answered(cells: Cells, *names: str) -> dict[str, Sample]:
+def _answered(cells: DrawSamples, *names: str) -> dict[str, DrawSample]:
     """How many test queries the scores are about."""
     found = {f"test queries, {name}": cells[f"{name} test_queries_evaluated"] for name in names}
     return found | {"all test queries": cells["original test_queries"]}
 
 
-def figure_3(cells: Cells) -> Iterator[Finding]:
+def figure_3(cells: DrawSamples) -> Iterator[PaperFinding]:
     """K = 500, b = 10, against the log it was made from: both on the graph of clicks, then both with transitions."""
     for (graph, name), (short, ranking) in product(GRAPHS.items(), RANKINGS.items()):
         here, original, same = f"K=500 b=10{name}", f"original{name}", f"same{name}"
@@ -125,7 +125,7 @@ def figure_3(cells: Cells) -> Iterator[Finding]:
         end = "-transitions" if name else ""
         for measure in ("nDCG@10", "MAP@10"):
             ours, theirs = (cells[f"{side} {ranking}.{measure}"] for side in (original, here))
-            yield Finding(
+            yield PaperFinding(
                 f"{short.lower()}-{measure.lower()}{end}",
                 f"{short}: {measure} of the anonymized log is comparable to the original's (within 10 %), "
                 f"both on the graph of {graph}",
@@ -135,7 +135,7 @@ def figure_3(cells: Cells) -> Iterator[Finding]:
                 _answered(cells, original, here),
             )
         ours, theirs = cells[f"{same} {ranking}.nDCG@10"], cells[f"{here} {ranking}.nDCG@10"]
-        yield Finding(
+        yield PaperFinding(
             f"{short.lower()}-ndcg@10{end}-same-queries",
             f"{short}: the same, on the test queries that the anonymized log knows",
             {"original": ours, "anonymized": theirs},
@@ -145,12 +145,12 @@ def figure_3(cells: Cells) -> Iterator[Finding]:
         )
 
 
-def figure_4(cells: Cells) -> Iterator[Finding]:
+def figure_4(cells: DrawSamples) -> Iterator[PaperFinding]:
     """By b, for each K."""
     for K in KS:
         for short in ("IF", "RW"):
             by = cells.series(f"K={K} b={{}} {RANKINGS[short]}.nDCG@10", BS, "b = {}")
-            yield Finding(
+            yield PaperFinding(
                 f"{short.lower()}-k-{K}",
                 f"{short}, K = {K}: as b increases, nDCG@10 decreases",
                 by,
@@ -163,7 +163,7 @@ def figure_4(cells: Cells) -> Iterator[Finding]:
             f"K = {K}": cells[f"K={K} b=1 {RANKINGS[short]}.nDCG@10"] - cells[f"K={K} b=35 {RANKINGS[short]}.nDCG@10"]
             for K in (10, 500)
         }
-        yield Finding(
+        yield PaperFinding(
             f"{short.lower()}-insensitive",
             f"{short}: less sensitive to b where b is much smaller than K (what b = 35 costs against b = 1)",
             drop,
@@ -175,7 +175,7 @@ def figure_4(cells: Cells) -> Iterator[Finding]:
         short: average([cells[f"K={K} b={b} {RANKINGS[short]}.nDCG@10"] for K in KS for b in BS])
         for short in ("RW", "IF")
     }
-    yield Finding(
+    yield PaperFinding(
         "if-above-rw",
         "implicit feedback performs better than the random walk (mean over all K and b)",
         both,
@@ -185,18 +185,18 @@ def figure_4(cells: Cells) -> Iterator[Finding]:
     )
 
 
-def figure_5(cells: Cells) -> Iterator[Finding]:
+def figure_5(cells: DrawSamples) -> Iterator[PaperFinding]:
     """Privacy by equation (2) beside utility."""
     for K, turn in ((100, 35), (500, 120)):
         epsilons = {b: paper.epsilon(q_f=100, c_f=100, b=b, K=K, b_q=10, b_c=10) for b in BS}
         by = cells.series(f"K={K} b={{}} implicit_feedback.nDCG@10", BS, "b = {}")
         draws = len(cells.draws)
-        seen = by | {f"ε by equation (2), b = {b}": Sample((epsilon,) * draws) for b, epsilon in epsilons.items()}
+        seen = by | {f"ε by equation (2), b = {b}": DrawSample((epsilon,) * draws) for b, epsilon in epsilons.items()}
         least = min(epsilons, key=lambda b: epsilons[b])
         answered = cells.series(f"K={K} b={{}} test_queries_evaluated", BS, "test queries, b = {}")
         highest = best(by)
         note = f"Of these b, equation (2) is smallest at {least}; the turning point is {paper.turning_point(K):.4g}."
-        yield Finding(
+        yield PaperFinding(
             f"turning-point-k-{K}",
             f"K = {K}: at the turning point of ε (b = {turn} here) utility remains high (within 10 % of the best b)",
             seen,
@@ -205,7 +205,7 @@ def figure_5(cells: Cells) -> Iterator[Finding]:
             answered,
             note,
         )
-        yield Finding(
+        yield PaperFinding(
             f"beyond-k-{K}",
             f"K = {K}: beyond it both get worse: at b = 500 ε is greater and nDCG@10 smaller",
             seen,
@@ -249,7 +249,7 @@ def equal_sizes(lab: Lab) -> Numbers:
     return found
 
 
-def table_3(cells: Cells) -> Iterator[Finding]:
+def table_3(cells: DrawSamples) -> Iterator[PaperFinding]:
     """q_f = c_f from 10 to 200, K = b = 10."""
     evaluated = {
         f"{what}, q_f = {limit}": cells[f"limit={limit} {name}"]
@@ -259,7 +259,7 @@ def table_3(cells: Cells) -> Iterator[Finding]:
     for short, ranking in RANKINGS.items():
         by = cells.series(f"limit={{}} {ranking}.nDCG@10", LIMITS, "q_f = {}")
         first, last = PRINTED_3[short]
-        yield Finding(
+        yield PaperFinding(
             f"{short.lower()}-alike",
             f"{short}: results do not differ much: q_f = 10 and 200 within 10 % ({first}, {last})",
             by,
@@ -267,7 +267,7 @@ def table_3(cells: Cells) -> Iterator[Finding]:
             said(10, 10, LIMITS) + "; users chosen so that all runs have as many searches",
             evaluated,
         )
-        yield Finding(
+        yield PaperFinding(
             f"{short.lower()}-rises",
             f"{short}: slightly higher with larger q_f and c_f, from {first} to {last}",
             by,

@@ -14,8 +14,8 @@ from functools import partial
 import numpy as np
 
 from hubbub.papers.experiments.lab import Lab, Numbers
-from hubbub.papers.experiments.rows import Cells, Experiment, Finding
-from hubbub.papers.experiments.rule import Sample, close, falls, higher, lower
+from hubbub.papers.experiments.rows import DrawSamples, Experiment, PaperFinding
+from hubbub.papers.experiments.rule import DrawSample, close, falls, higher, lower
 from hubbub.worth.evidence import Evidence
 from hubbub.worth.tasks.graph import Graph, find
 from hubbub.worth.tasks.suggestion import PARTS, Prefixes, learned, suggest, suggested
@@ -90,14 +90,14 @@ def _at(run: str, K: int = 20) -> str:
     return run if run == "original" else f"{run} {K}"
 
 
-def table_5(cells: Cells) -> Iterator[Finding]:
+def table_5(cells: DrawSamples) -> Iterator[PaperFinding]:
     """K = 20."""
     evaluated = {run: cells[f"{_at(run)} sessions_evaluated"] for run in RUNS}
     counts = {f"sessions, {run}": sample for run, sample in evaluated.items()} | {
         "sessions": cells["original sessions"]
     }
     for a, b in (("original", "KA"), ("KA", "DP_C")):
-        yield Finding(
+        yield PaperFinding(
             f"sessions-{b.lower()}-below-{a.lower()}",
             f"{b} evaluates fewer sessions than {a}: {SESSIONS[RUNS.index(b)]} of {SESSIONS[RUNS.index(a)]}",
             evaluated,
@@ -105,7 +105,7 @@ def table_5(cells: Cells) -> Iterator[Finding]:
             said(),
             counts,
         )
-    yield Finding(
+    yield PaperFinding(
         "sessions-dp_s-like-dp_c",
         "DP_S evaluates a similar number of sessions as DP_C: 4,119 and 4,144 (within 10 %)",
         evaluated,
@@ -116,7 +116,7 @@ def table_5(cells: Cells) -> Iterator[Finding]:
     for metric, printed in PRINTED.items():
         scores = {run: cells[f"{_at(run)} {metric}"] for run in RUNS}
         for a, b in (("original", "KA"), ("KA", "DP_C"), ("DP_C", "DP_S")):
-            yield Finding(
+            yield PaperFinding(
                 f"{metric}-{b.lower()}-above-{a.lower()}",
                 f"{b} has a higher {metric} than {a}: {printed[RUNS.index(b)]}, {printed[RUNS.index(a)]}",
                 scores,
@@ -127,7 +127,7 @@ def table_5(cells: Cells) -> Iterator[Finding]:
     yield from smaller_is_better(cells, counts)
 
 
-def smaller_is_better(cells: Cells, counts: Mapping[str, Sample]) -> Iterator[Finding]:
+def smaller_is_better(cells: DrawSamples, counts: Mapping[str, DrawSample]) -> Iterator[PaperFinding]:
     """ "The runs releasing less sessions yield better IR utility scores": averaged as in the paper, and otherwise."""
     for metric in PRINTED:
         own, every_one = cells[f"original {metric}"], cells[f"original every_prefix.{metric}"]
@@ -138,7 +138,7 @@ def smaller_is_better(cells: Cells, counts: Mapping[str, Sample]) -> Iterator[Fi
             "prefixes, DP_S": cells["DP_S 20 prefixes_evaluated"],
             "prefixes": cells["original prefixes"],
         }
-        yield Finding(
+        yield PaperFinding(
             f"smaller-scores-higher-{metric}",
             f"the smaller private log scores higher on {metric}, averaged over what each log answers",
             {"original": own, "DP_S": private},
@@ -147,7 +147,7 @@ def smaller_is_better(cells: Cells, counts: Mapping[str, Sample]) -> Iterator[Fi
             {**counts, **prefixes},
             "The averages are over different sessions: see the next two rows.",
         )
-        yield Finding(
+        yield PaperFinding(
             f"smaller-scores-higher-{metric}-every-prefix",
             f"the same over every prefix, an unanswered one scoring 0: does the private log score higher on {metric}?",
             {"original": every_one, "DP_S": every_private},
@@ -155,7 +155,7 @@ def smaller_is_better(cells: Cells, counts: Mapping[str, Sample]) -> Iterator[Fi
             said(),
             {**counts, **prefixes},
         )
-        yield Finding(
+        yield PaperFinding(
             f"smaller-scores-higher-{metric}-same-prefixes",
             f"its released content is more useful: on the prefixes that DP_S answers, it has a higher {metric} than "
             "the original",
@@ -166,7 +166,7 @@ def smaller_is_better(cells: Cells, counts: Mapping[str, Sample]) -> Iterator[Fi
         )
 
 
-def figure_1(cells: Cells) -> Iterator[Finding]:
+def figure_1(cells: DrawSamples) -> Iterator[PaperFinding]:
     """What is left for each K."""
     for part, run, table, ks in (
         ("a", "KA", "clicks", KS_KA),
@@ -174,7 +174,7 @@ def figure_1(cells: Cells) -> Iterator[Finding]:
         ("c", "DP_S", "sessions", KS),
     ):
         rows = cells.series(f"{run} {{}} released {table}", ks, "K = {}")
-        yield Finding(
+        yield PaperFinding(
             f"{part}-{run.lower()}",
             f"{run}: distinct {'clickthrough tuples' if table == 'clicks' else 'sessions'} fall with K",
             rows,
@@ -184,17 +184,17 @@ def figure_1(cells: Cells) -> Iterator[Finding]:
         )
 
 
-def figure_2(cells: Cells) -> Iterator[Finding]:
+def figure_2(cells: DrawSamples) -> Iterator[PaperFinding]:
     """Against the number of evaluated sessions."""
-    counts: dict[str, Sample] = {}
+    counts: dict[str, DrawSample] = {}
     for run, ks in CURVES.items():
         counts |= cells.series(f"{run} {{}} sessions_evaluated", ks, f"{run}, K = {{}}")
     matched = _draws(cells, lambda draw: _matched(draw, "KA", draw["DP_S 20 sessions_evaluated"]))
-    yield Finding(
+    yield PaperFinding(
         "a-smaller-k",
         "for as many evaluated sessions, K of differential privacy is much less than K of k-anonymity",
         {"K of KA that evaluates as many sessions as DP_S at K = 20": matched},
-        higher(Sample((20.0,) * len(cells.draws)), matched, ("20", "the K of KA")),
+        higher(DrawSample((20.0,) * len(cells.draws)), matched, ("20", "the K of KA")),
         said(KS_KA),
         counts,
     )
@@ -206,7 +206,7 @@ def figure_2(cells: Cells) -> Iterator[Finding]:
             at = _draws(cells, partial(_common, end=name))
             k_anonymous, private = (_draws(cells, partial(_score, run=run, metric=metric, end=name)) for run in CURVES)
             rule = higher if name == "few" else lower
-            yield Finding(
+            yield PaperFinding(
                 f"{part}-{name}",
                 f"{expected} ({metric}, interpolated at the {'fewest' if name == 'few' else 'most'} that both reach)",
                 {"KA": k_anonymous, "DP_S": private},
@@ -219,8 +219,8 @@ def figure_2(cells: Cells) -> Iterator[Finding]:
 CURVES: dict[str, Sequence[int]] = {"KA": KS_KA, "DP_S": KS}
 
 
-def _draws(cells: Cells, what: Callable[[Numbers], float | None]) -> Sample:
-    return Sample(tuple(what(draw) for draw in cells.draws))
+def _draws(cells: DrawSamples, what: Callable[[Numbers], float | None]) -> DrawSample:
+    return DrawSample(tuple(what(draw) for draw in cells.draws))
 
 
 def _curve(draw: Numbers, run: str, metric: str) -> tuple[list[float], list[float]]:

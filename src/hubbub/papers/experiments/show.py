@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from hubbub.papers.experiments.rows import Row
-from hubbub.papers.experiments.rule import VERDICTS, Sample
+from hubbub.papers.experiments.rows import ExperimentRow
+from hubbub.papers.experiments.rule import VERDICTS, DrawSample
 
 
 def number(x: float) -> str:
@@ -19,7 +19,7 @@ def number(x: float) -> str:
     return f"{x:,.0f}" if abs(x) >= 10_000 else f"{x:.4g}"
 
 
-def mean(sample: Sample) -> str:
+def mean(sample: DrawSample) -> str:
     """The mean and half its interval."""
     if sample.mean is None or sample.half is None:
         return "–"
@@ -27,12 +27,12 @@ def mean(sample: Sample) -> str:
     return number(sample.mean) + spread
 
 
-def listed(samples: Mapping[str, Sample]) -> str:
+def listed(samples: Mapping[str, DrawSample]) -> str:
     """Names and means in a line."""
     return "; ".join(f"{name}: {mean(sample)}" for name, sample in samples.items()) or "–"
 
 
-def lines(rows: Sequence[Row], width: int, *, details: bool = False) -> Iterator[str]:
+def lines(rows: Sequence[ExperimentRow], width: int, *, details: bool = False) -> Iterator[str]:
     """Paper by paper, figure by figure; with `details` also parameters and the command of each row."""
     for paper, of_paper in groupby(rows, key=lambda row: row.paper):
         yield from ("", paper, "=" * len(paper))
@@ -54,7 +54,7 @@ def lines(rows: Sequence[Row], width: int, *, details: bool = False) -> Iterator
     yield from ("", summary(rows))
 
 
-def summary(rows: Sequence[Row]) -> str:
+def summary(rows: Sequence[ExperimentRow]) -> str:
     """How many of each verdict."""
     many = Counter(row.verdict for row in rows)
     return (

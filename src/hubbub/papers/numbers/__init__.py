@@ -17,15 +17,15 @@ from difflib import get_close_matches
 
 from hubbub.errors import ParameterError
 from hubbub.papers.numbers import gotz, hong, korolova, safelog, sessions_2017, strict
-from hubbub.papers.numbers.rows import PAPERS, Paper, Row, register
+from hubbub.papers.numbers.rows import PAPERS, NumberRow, Paper, register
 
-__all__ = ["PAPERS", "Paper", "Row", "reproduce"]
+__all__ = ["PAPERS", "NumberRow", "Paper", "reproduce"]
 
 for module in (korolova, gotz, safelog, sessions_2017, hong, strict):
     register(module.PAPER)
 
 
-def reproduce(id: str | None = None) -> list[Row]:
+def reproduce(id: str | None = None) -> list[NumberRow]:
     """All rows, or those whose id is `id` or begins with `id/`."""
     if id is None:
         return [row for paper in PAPERS.values() for row in paper.rows()]

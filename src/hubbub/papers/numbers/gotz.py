@@ -9,18 +9,20 @@ from fractions import Fraction
 
 from hubbub.look.estimate.zealous import corollary1_printed, survives, theorem3_printed
 from hubbub.mechanisms.zealous import formulas
-from hubbub.papers.numbers.rows import Number, Paper, Part, Row, agrees
+from hubbub.papers.numbers.rows import Number, NumberRow, Paper, PaperPart, agrees
 
 NAME = "Götz et al. 2009"
-TABLE_1 = Part(NAME, "gotz/table-1", "Table 1: δ by Theorem 2 with τ = 1, and δ′; U = 500k, m = 5, ε = ε′ = 2m/λ")
-THEOREM_1 = Part(NAME, "gotz/theorem-1", "Theorem 1: (ε′, δ′)-indistinguishability, equation (3)")
-THEOREM_2 = Part(NAME, "gotz/theorem-2", "Theorem 2: (ε, δ)-probabilistic differential privacy")
-STEP_1 = Part(NAME, "gotz/step-1", "Step 1 of ZEALOUS: which m items of a user are selected is left open")
-TABLE_2 = Part(NAME, "gotz/table-2", "Table 2: τ′ for m = 2, ε = 1, U = 500k")
-PROPOSITION_4 = Part(NAME, "gotz/proposition-4", "Proposition 4: τ = ⌈2m/ε⌉ = ⌈λ⌉ makes τ′ smallest")
-THEOREM_3 = Part(NAME, "gotz/theorem-3", "Theorems 3 and 4: how surely a very frequent item is kept, ξ = 10, λ = 5")
-COROLLARY_1 = Part(NAME, "gotz/corollary-1", "Corollary 1: pure ε over a very large domain")
-TEXT = Part(NAME, "gotz/text", "In the text")
+TABLE_1 = PaperPart(NAME, "gotz/table-1", "Table 1: δ by Theorem 2 with τ = 1, and δ′; U = 500k, m = 5, ε = ε′ = 2m/λ")
+THEOREM_1 = PaperPart(NAME, "gotz/theorem-1", "Theorem 1: (ε′, δ′)-indistinguishability, equation (3)")
+THEOREM_2 = PaperPart(NAME, "gotz/theorem-2", "Theorem 2: (ε, δ)-probabilistic differential privacy")
+STEP_1 = PaperPart(NAME, "gotz/step-1", "Step 1 of ZEALOUS: which m items of a user are selected is left open")
+TABLE_2 = PaperPart(NAME, "gotz/table-2", "Table 2: τ′ for m = 2, ε = 1, U = 500k")
+PROPOSITION_4 = PaperPart(NAME, "gotz/proposition-4", "Proposition 4: τ = ⌈2m/ε⌉ = ⌈λ⌉ makes τ′ smallest")
+THEOREM_3 = PaperPart(
+    NAME, "gotz/theorem-3", "Theorems 3 and 4: how surely a very frequent item is kept, ξ = 10, λ = 5"
+)
+COROLLARY_1 = PaperPart(NAME, "gotz/corollary-1", "Corollary 1: pure ε over a very large domain")
+TEXT = PaperPart(NAME, "gotz/text", "In the text")
 
 PRINTED_1 = {
     1: (["6.6e-16", "1.3e-37", "2.5e-59", "4.7e-81"], ["7.2e-20", "1.4e-41", "2.7e-63", "5.2e-85"]),
@@ -31,7 +33,7 @@ PRINTED_2 = {1: "81.1205", 3: "78.7260", 5: "78.6827", 7: "79.3368", 9: "80.3316
 USERS, DELTA = 500_000, Fraction(1, 1000)
 
 
-def rows() -> Iterator[Row]:
+def rows() -> Iterator[NumberRow]:
     """In the order of the paper, Theorem 1 beside the table that contradicts it."""
     yield from corollary_1()
     yield from table_1()
@@ -50,7 +52,7 @@ def rows() -> Iterator[Row]:
     )
 
 
-def table_1() -> Iterator[Row]:
+def table_1() -> Iterator[NumberRow]:
     """All sixteen entries, and how they were rounded."""
     nearest = raised = 0
     for scale, printed in PRINTED_1.items():
@@ -85,7 +87,7 @@ def _digits(x: Decimal, n: int, rounding: str) -> Decimal:
     return x.quantize(Decimal(1).scaleb(x.adjusted() - n + 1), rounding=rounding)
 
 
-def theorem_1() -> Iterator[Row]:
+def theorem_1() -> Iterator[NumberRow]:
     """Equation (3) against Table 1, and against the probability that a new item shows."""
     yield THEOREM_1.printed(
         "table-1",
@@ -109,7 +111,7 @@ def theorem_1() -> Iterator[Row]:
         )
 
 
-def theorem_2() -> Iterator[Row]:
+def theorem_2() -> Iterator[NumberRow]:
     """Stands: exactly, for two items at the filter; and a choice of items that would break it."""
     lam, delta = Fraction(2), Fraction(1, 20)
     tau_prime = formulas.theorem2_tau_prime(2, 1, lam, 1, delta)
@@ -133,7 +135,7 @@ def theorem_2() -> Iterator[Row]:
     )
 
 
-def theorem_3() -> Iterator[Row]:
+def theorem_3() -> Iterator[NumberRow]:
     """Both printed expressions, and what is left of them."""
     xi, lam, tau_star = 10.0, 5.0, 100.0
     missed, accuracy = theorem3_printed(xi, lam)
@@ -165,7 +167,7 @@ def theorem_3() -> Iterator[Row]:
     )
 
 
-def table_2() -> Iterator[Row]:
+def table_2() -> Iterator[NumberRow]:
     """Five entries, the caption, and the minimum in between."""
     lam = Fraction(4)
 
@@ -193,7 +195,7 @@ def table_2() -> Iterator[Row]:
     )
 
 
-def proposition_4() -> Iterator[Row]:
+def proposition_4() -> Iterator[NumberRow]:
     """How often the ceiling is not the best integer, by how much, and why."""
     worse, loss = 0, 0.0
     for m in range(1, 11):
@@ -234,7 +236,7 @@ def proposition_4() -> Iterator[Row]:
     )
 
 
-def corollary_1() -> Iterator[Row]:
+def corollary_1() -> Iterator[NumberRow]:
     """The size of the domain, and the size that is needed."""
     domain = 900_000**6
     yield COROLLARY_1.printed(

@@ -15,16 +15,22 @@ import numpy as np
 
 from hubbub.mechanisms.optimal.published.problem import Limit, Problem
 from hubbub.papers.numbers.hong_printed import DELTAS, OUTPUT, PAIRS, RETAINED, SIZE, USERS
-from hubbub.papers.numbers.rows import Number, Paper, Part, Row, agrees
+from hubbub.papers.numbers.rows import Number, NumberRow, Paper, PaperPart, agrees
 
 NAME = "Hong et al. 2012"
-TABLE_4 = Part(NAME, "hong/table-4", "Table 4: the largest output, |D| = 53067, n = 1980; computed is the limit nB")
-FORCED = Part(NAME, "hong/forced", "What a printed size s forces: some user has ε >= s/n and δ >= 1 − e^(−s/n)")
-TABLES_5_6 = Part(NAME, "hong/tables-5-6", "Tables 5 and 6: outputs at e^ε = 2, δ = 0.5; computed is the limit nB")
-TABLE_7 = Part(NAME, "hong/table-7", "Table 7: retained pairs of 6043; computed is the limit nB, as each has a row")
-FIGURE_1 = Part(NAME, "hong/figure-1", "Figure 1: the example x = {0, 3, 20, 0, 4}")
-SAMPLING = Part(NAME, "hong/sampling", "Theorem 1: sampling user-IDs is (ε, δ)-probabilistically private")
-END_TO_END = Part(NAME, "hong/end-to-end", "Section 4.2: optimal counts made private by Lap(d/ε′); e^ε = 2, δ = 0.5")
+TABLE_4 = PaperPart(
+    NAME, "hong/table-4", "Table 4: the largest output, |D| = 53067, n = 1980; computed is the limit nB"
+)
+FORCED = PaperPart(NAME, "hong/forced", "What a printed size s forces: some user has ε >= s/n and δ >= 1 − e^(−s/n)")
+TABLES_5_6 = PaperPart(NAME, "hong/tables-5-6", "Tables 5 and 6: outputs at e^ε = 2, δ = 0.5; computed is the limit nB")
+TABLE_7 = PaperPart(
+    NAME, "hong/table-7", "Table 7: retained pairs of 6043; computed is the limit nB, as each has a row"
+)
+FIGURE_1 = PaperPart(NAME, "hong/figure-1", "Figure 1: the example x = {0, 3, 20, 0, 4}")
+SAMPLING = PaperPart(NAME, "hong/sampling", "Theorem 1: sampling user-IDs is (ε, δ)-probabilistically private")
+END_TO_END = PaperPart(
+    NAME, "hong/end-to-end", "Section 4.2: optimal counts made private by Lap(d/ε′); e^ε = 2, δ = 0.5"
+)
 
 NOTED_4 = {("1.001", "1e-4"): "0.20", ("2.0", "0.5"): "1372", ("2.3", "0.8"): "1649"}
 NOTED_7 = {("2.0", "1e-3"): ("1.98", "774"), ("2.0", "0.8"): ("1372", "1849")}
@@ -40,7 +46,7 @@ def limit(e_epsilon: str, delta: str) -> float:
     return USERS * math.log(power(e_epsilon, delta))
 
 
-def rows() -> Iterator[Row]:
+def rows() -> Iterator[NumberRow]:
     """The tables, then the theorem, then the whole algorithm."""
     yield from table_4()
     yield from forced()
@@ -52,7 +58,7 @@ def rows() -> Iterator[Row]:
 # ------------------------------------------------------------------ Tables 4 to 7
 
 
-def table_4() -> Iterator[Row]:
+def table_4() -> Iterator[NumberRow]:
     """One row for each class of cells with equal B, then what else the table says."""
     classes: dict[Fraction, list[tuple[str, str]]] = {}
     for e_epsilon in OUTPUT:
@@ -113,7 +119,7 @@ def table_4() -> Iterator[Row]:
     )
 
 
-def forced() -> Iterator[Row]:
+def forced() -> Iterator[NumberRow]:
     """The privacy that a printed size leaves to somebody."""
     for size, delta, noted in ((3759, "1e-4", "0.850"), (13088, "0.5", "0.9987")):
         yield FORCED.claim(
@@ -133,7 +139,7 @@ def forced() -> Iterator[Row]:
         )
 
 
-def tables_5_to_7() -> Iterator[Row]:
+def tables_5_to_7() -> Iterator[NumberRow]:
     """Every output size, and every percentage of pairs."""
     for size in range(3000, 9000, 1000):
         yield TABLES_5_6.fits(
@@ -189,7 +195,7 @@ def optimum(n: int, bound: Limit | None = None) -> int:
     return x
 
 
-def sampling() -> Iterator[Row]:
+def sampling() -> Iterator[NumberRow]:
     """Definition 2 as the paper states it, and one user more."""
     outputs = list(product(range(4), repeat=optimum(4)))
     yield SAMPLING.claim(
@@ -215,7 +221,7 @@ def sampling() -> Iterator[Row]:
     )
 
 
-def end_to_end() -> Iterator[Row]:
+def end_to_end() -> Iterator[NumberRow]:
     """The optimal counts depend on the log, and removing users does not help."""
     yield END_TO_END.claim(
         "size-of-output",

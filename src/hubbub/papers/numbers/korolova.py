@@ -10,12 +10,12 @@ from itertools import product
 from hubbub.look.estimate.zealous import survives
 from hubbub.mechanisms.safelog.paper import log_alpha
 from hubbub.mechanisms.zealous.formulas import corrected_delta
-from hubbub.papers.numbers.rows import Number, Paper, Part, Row
+from hubbub.papers.numbers.rows import Number, NumberRow, Paper, PaperPart
 
 NAME = "Korolova et al. 2009"
-THEOREM_1 = Part(NAME, "korolova/theorem-1", "Theorem 1: ε = d ln α + d/b_q + d_c/b_c, δ = (d/2) e^((d−K)/b)")
-TIGHT = Part(NAME, "korolova/tight-delta", "The tight δ*: no smaller one holds, and no K >= d is needed")
-CLICKS = Part(NAME, "korolova/clicks", "Get-Click-Counts: the URLs that have a row")
+THEOREM_1 = PaperPart(NAME, "korolova/theorem-1", "Theorem 1: ε = d ln α + d/b_q + d_c/b_c, δ = (d/2) e^((d−K)/b)")
+TIGHT = PaperPart(NAME, "korolova/tight-delta", "The tight δ*: no smaller one holds, and no K >= d is needed")
+CLICKS = PaperPart(NAME, "korolova/clicks", "Get-Click-Counts: the URLs that have a row")
 
 
 def printed_delta(d: int, b: Fraction, K: Fraction) -> float:
@@ -52,7 +52,7 @@ def exhaustive_delta(d: int, b: Fraction, K: Fraction, epsilon: float, most: int
     return worst
 
 
-def rows() -> Iterator[Row]:
+def rows() -> Iterator[NumberRow]:
     """Theorem 1, its α and its δ, against exact enumeration and the tight δ."""
     b = K = Fraction(10)
     alpha = math.exp(log_alpha(10, 10))

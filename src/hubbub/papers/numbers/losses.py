@@ -18,7 +18,7 @@ CELLS = 2**14
 
 
 @dataclass(frozen=True)
-class Losses:
+class LossGrid:
     """Mass at (first + i) · grid."""
 
     first: int
@@ -26,17 +26,17 @@ class Losses:
     grid: float
 
     @staticmethod
-    def at(losses: Floats, mass: Floats, grid: float, rounding: Literal["up", "down"]) -> Losses:
+    def at(losses: Floats, mass: Floats, grid: float, rounding: Literal["up", "down"]) -> LossGrid:
         """Each loss moved to the next place on the grid."""
         places = np.ceil(losses / grid - 1e-9) if rounding == "up" else np.floor(losses / grid + 1e-9)
         where = places.astype(np.int64)
-        return Losses(int(where.min()), np.bincount(where - where.min(), mass).astype(np.float64), grid)
+        return LossGrid(int(where.min()), np.bincount(where - where.min(), mass).astype(np.float64), grid)
 
-    def times(self, n: int) -> Losses:
+    def times(self, n: int) -> LossGrid:
         """The sum of n independent ones."""
         size = (self.mass.size - 1) * n + 1
         mass = np.fft.irfft(np.fft.rfft(self.mass, size) ** n, size)
-        return Losses(self.first * n, np.maximum(mass, 0.0), self.grid)
+        return LossGrid(self.first * n, np.maximum(mass, 0.0), self.grid)
 
     def delta(self, epsilon: float) -> float:
         """δ(ε) = E[1 − e^(ε − loss)] over losses above ε."""

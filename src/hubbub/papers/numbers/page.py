@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
-from hubbub.papers.numbers.rows import PAPERS, Row, shown
+from hubbub.papers.numbers.rows import PAPERS, NumberRow, shown
 
 INTRODUCTION = """\
 # The papers' numbers, computed again
@@ -47,7 +47,7 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _tables(rows: Iterable[Row]) -> Iterator[str]:
+def _tables(rows: Iterable[NumberRow]) -> Iterator[str]:
     for part, together in groupby(rows, key=lambda row: row.part):
         yield from ("", f"### {part}", "", "| id | expected | computed | verdict | why |", "|---|---|---|---|---|")
         for row in together:

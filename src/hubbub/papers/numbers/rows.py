@@ -50,7 +50,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Row:
+class NumberRow:
     """One printed number or claim."""
 
     id: str
@@ -97,7 +97,7 @@ def shown(value: float) -> str:
 
 
 @dataclass(frozen=True)
-class Part:
+class PaperPart:
     """A table, figure or theorem; makes its rows."""
 
     paper: str
@@ -108,21 +108,21 @@ class Part:
 
     def printed(
         self, name: str, expected: str, computed: float, why: str, *numbers: Number, noted: str | None = None
-    ) -> Row:
+    ) -> NumberRow:
         """A printed number: it matches if the computed one rounds to it."""
         verdict: Verdict = "match" if agrees(computed, expected) else "differs"
         return self._row(name, expected, computed, verdict, why, numbers, expected if self.ours else noted)
 
     def claim(
         self, name: str, expected: str | float, computed: float, why: str, *numbers: Number, noted: str | None = None
-    ) -> Row:
+    ) -> NumberRow:
         """A claimed upper bound: it stands (`match`) if what was found is not above it."""
         stands = computed <= float(expected) * (1 + CLOSE)
         return self._row(name, expected, computed, "match" if stands else "differs", why, numbers, noted)
 
     def fits(
         self, name: str, expected: str | float, computed: float, why: str, *numbers: Number, noted: str | None = None
-    ) -> Row:
+    ) -> NumberRow:
         """A printed result, and the most that the paper's own constraints allow."""
         possible = float(expected) <= computed * (1 + CLOSE)
         return self._row(name, expected, computed, "match" if possible else "impossible", why, numbers, noted)
@@ -137,7 +137,7 @@ class Part:
         *numbers: Number,
         noted: str | None = None,
         otherwise: Verdict = "differs",
-    ) -> Row:
+    ) -> NumberRow:
         """A statement in words, with the number that settles it."""
         return self._row(name, expected, computed, "match" if true else otherwise, why, numbers, noted)
 
@@ -150,11 +150,11 @@ class Part:
         why: str,
         numbers: tuple[Number, ...],
         noted: str | None,
-    ) -> Row:
+    ) -> NumberRow:
         checked = (*numbers, Number(computed, noted)) if noted is not None else numbers
         wrong = tuple(message for n in checked for message in n.wrong())
         text = why.format(*numbers) if numbers else why
-        return Row(f"{self.id}/{name}", self.paper, self.title, expected, computed, verdict, text, wrong)
+        return NumberRow(f"{self.id}/{name}", self.paper, self.title, expected, computed, verdict, text, wrong)
 
 
 # ------------------------------------------------------------------ the papers
@@ -167,7 +167,7 @@ class Paper:
     key: str
     """What its ids begin with."""
     title: str
-    rows: Callable[[], Iterator[Row]]
+    rows: Callable[[], Iterator[NumberRow]]
 
 
 PAPERS: dict[str, Paper] = {}

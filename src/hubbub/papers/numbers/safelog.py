@@ -9,15 +9,15 @@ from itertools import product
 
 from hubbub.look.estimate.zealous import survives
 from hubbub.mechanisms.safelog import paper
-from hubbub.papers.numbers.rows import Number, Paper, Part, Row
+from hubbub.papers.numbers.rows import Number, NumberRow, Paper, PaperPart
 
 NAME = "Zhang et al. 2016"
-PREFILTER = Part(NAME, "safelog/prefilter", "Theorem 1: pure ε, though queries asked fewer than 5 times go first")
-POOL = Part(NAME, "safelog/pool", "Theorems 1 and 2: what the pool of queries must be")
-LISTED = Part(NAME, "safelog/listed", "Theorem 1: which rows of transitions and clicks are listed")
-TABLE_3 = Part(NAME, "safelog/table-3", "Table 3: ε by equation (2), K = b = b_q = b_c = 10, q_f = c_f")
-FIGURE_3 = Part(NAME, "safelog/figure-3", "Figure 3: ε of the run with K = 500, b = 10")
-FIGURE_5 = Part(
+PREFILTER = PaperPart(NAME, "safelog/prefilter", "Theorem 1: pure ε, though queries asked fewer than 5 times go first")
+POOL = PaperPart(NAME, "safelog/pool", "Theorems 1 and 2: what the pool of queries must be")
+LISTED = PaperPart(NAME, "safelog/listed", "Theorem 1: which rows of transitions and clicks are listed")
+TABLE_3 = PaperPart(NAME, "safelog/table-3", "Table 3: ε by equation (2), K = b = b_q = b_c = 10, q_f = c_f")
+FIGURE_3 = PaperPart(NAME, "safelog/figure-3", "Figure 3: ε of the run with K = 500, b = 10")
+FIGURE_5 = PaperPart(
     NAME, "safelog/figure-5", "Figure 5: the b at which equation (2) is smallest (the text prints no numbers)"
 )
 
@@ -26,7 +26,7 @@ LEAST = 5
 """Queries asked less often are removed before anything else."""
 
 
-def rows() -> Iterator[Row]:
+def rows() -> Iterator[NumberRow]:
     """The tables, then the theorem."""
     yield from table_3()
     yield from figures()
@@ -38,7 +38,7 @@ def rows() -> Iterator[Row]:
 # ------------------------------------------------------------------ the printed numbers
 
 
-def table_3() -> Iterator[Row]:
+def table_3() -> Iterator[NumberRow]:
     """As printed, and with the term that is missing."""
     for limit, printed in paper.TABLE_3.items():
         yield TABLE_3.printed(
@@ -77,7 +77,7 @@ def table_3() -> Iterator[Row]:
     )
 
 
-def figures() -> Iterator[Row]:
+def figures() -> Iterator[NumberRow]:
     """Figure 3's ε and the turning points of Figure 5."""
     exact = paper.epsilon(q_f=100, c_f=100, b=10, K=500, b_q=10, b_c=10)
     cut = math.floor(math.exp(paper.log_alpha(10, 500)) * 1e4) / 1e4
@@ -117,7 +117,7 @@ def figures() -> Iterator[Row]:
 # ------------------------------------------------------------------ Theorem 1
 
 
-def prefilter() -> Iterator[Row]:
+def prefilter() -> Iterator[NumberRow]:
     """The filter runs before the limit, so one user moves the counts of others."""
     b, K = 1.0, 10.0
 
@@ -169,7 +169,7 @@ def kept(histories: Sequence[Sequence[str]], limit: int = 1) -> Counter[str]:
     return Counter(query for history in often for query in history[:limit])
 
 
-def pool() -> Iterator[Row]:
+def pool() -> Iterator[NumberRow]:
     """When Theorem 2 holds, and every pool for which it does not."""
     yield POOL.claim(
         "independent-and-secret",
@@ -243,7 +243,7 @@ def exhaustive_epsilon(q_f: int, b: float, K: float, p_g: float, most: int = 3) 
     return worst
 
 
-def listed() -> Iterator[Row]:
+def listed() -> Iterator[NumberRow]:
     """Rows that are listed because the log has them."""
     yield LISTED.claim(
         "seen-pairs",

@@ -11,13 +11,13 @@ import numpy as np
 
 from hubbub.look.estimate.zealous import survives
 from hubbub.mechanisms.sessions import Sessions
-from hubbub.papers.numbers.losses import Losses, laplace
-from hubbub.papers.numbers.rows import Number, Paper, Part, Row
+from hubbub.papers.numbers.losses import LossGrid, laplace
+from hubbub.papers.numbers.rows import Number, NumberRow, Paper, PaperPart
 
 NAME = "Zhang & Yang 2017"
-TABLE_4 = Part(NAME, "sessions/table-4", "Table 4: ε and δ of A_Session by equation 9")
-COMBINED = Part(NAME, "sessions/combined", "Section 3.2.2: A_Session and A_Click together, b = 1, K = 20, l = 4")
-SENSITIVITY = Part(NAME, "sessions/sensitivity", "Δf = l_s (2^l_q − 1 − l_q), step 3 of A_Session")
+TABLE_4 = PaperPart(NAME, "sessions/table-4", "Table 4: ε and δ of A_Session by equation 9")
+COMBINED = PaperPart(NAME, "sessions/combined", "Section 3.2.2: A_Session and A_Click together, b = 1, K = 20, l = 4")
+SENSITIVITY = PaperPart(NAME, "sessions/sensitivity", "Δf = l_s (2^l_q − 1 − l_q), step 3 of A_Session")
 
 PRINTED = (  # b, K, l_s, l_q, ε, δ
     (1, 10, 1, 3, "8.00", "4.95e-3"),
@@ -36,7 +36,7 @@ GRID = 2.0**-13
 CLAIMED = "2.25e-7"
 
 
-def rows() -> Iterator[Row]:
+def rows() -> Iterator[NumberRow]:
     """The table, what one user moves, then the two algorithms together."""
     for number, (b, K, l_s, l_q, epsilon, delta) in enumerate(PRINTED, 1):
         mechanism = Sessions(variant="published", tables=["sessions"], b=b, K=K, l_s=l_s, l_q=l_q)
@@ -70,7 +70,7 @@ def new_keys_delta(counts: Sequence[int], b: float, K: float) -> float:
     return -math.expm1(math.fsum(math.log1p(-survives(n, 1, K, b)) for n in counts))
 
 
-def sensitivity() -> Iterator[Row]:
+def sensitivity() -> Iterator[NumberRow]:
     """Repeated queries, and the order of steps 2 and 3."""
     every = [mined(session) for session in product("abc", repeat=3)]
     yield SENSITIVITY.printed(
@@ -122,15 +122,15 @@ def click_delta() -> float:
 # ------------------------------------------------------------------ both together
 
 
-def moved_key(count: int, K: int) -> Losses:
+def moved_key(count: int, K: int) -> LossGrid:
     """The loss of one key, selected and counted at b = 1, when its count grows by one; rounded down."""
     before, after = (survives(n, 1, K, 1) for n in (count, count + 1))
     losses, mass = laplace(1, 1, "down")
     at = np.append(losses + math.log(after / before), math.log((1 - after) / (1 - before)))
-    return Losses.at(at, np.append(mass * after, 1 - after), GRID, "down")
+    return LossGrid.at(at, np.append(mass * after, 1 - after), GRID, "down")
 
 
-def combined() -> Iterator[Row]:
+def combined() -> Iterator[NumberRow]:
     """19 users against 20, each with the session [q1, q2, q3] and the same four clicks."""
     one = moved_key(19, 20)
     total = one.times(KEYS)

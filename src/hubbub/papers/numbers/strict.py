@@ -14,34 +14,34 @@ from hubbub.look.estimate.zealous import survives
 from hubbub.mechanisms.sessions import Sessions
 from hubbub.mechanisms.zealous import formulas
 from hubbub.papers.numbers import sessions_2017
-from hubbub.papers.numbers.losses import Losses, laplace
-from hubbub.papers.numbers.rows import Paper, Part, Row
+from hubbub.papers.numbers.losses import LossGrid, laplace
+from hubbub.papers.numbers.rows import NumberRow, Paper, PaperPart
 from hubbub.privacy.account import release_probability
 
 NAME = "hubbub"
-DISCRETE = Part(NAME, "strict/discrete", "The law that runs, on integers", ours=True)
-KOROLOVA = Part(
+DISCRETE = PaperPart(NAME, "strict/discrete", "The law that runs, on integers", ours=True)
+KOROLOVA = PaperPart(
     NAME, "strict/korolova", "Strict korolova: δ = 1 − (1 − ½e^((1−K)/b))^d; d = 20, b = 10, δ = 1e-5", ours=True
 )
-ZEALOUS = Part(
+ZEALOUS = PaperPart(
     NAME,
     "strict/zealous",
     "Strict zealous, replace: (2m/λ, 1 − (1 − ½e^(−(τ′−τ)/λ))^m); m = 5, λ = 5, τ′ = 50",
     ours=True,
 )
-SAFELOG = Part(
+SAFELOG = PaperPart(
     NAME, "strict/safelog", "Strict safelog: pure ε = q_f/b + q_f/b_q + c_f/b_c + c_t/b_t over a public pool", ours=True
 )
-SESSIONS = Part(NAME, "strict/sessions", "Strict sessions, b = 1, K = 20, l_q = 3, l = 4", ours=True)
-HONG = Part(
+SESSIONS = PaperPart(NAME, "strict/sessions", "Strict sessions, b = 1, K = 20, l_q = 3, l = 4", ours=True)
+HONG = PaperPart(
     NAME, "strict/optimal", "Instead of Hong's sampling: a strict histogram of pairs, then synthetic users", ours=True
 )
-COMPOSED = Part(
+COMPOSED = PaperPart(
     NAME, "strict/composed", "Many draws together at δ = 1e-6: privacy losses added up, rounded up", ours=True
 )
 
 
-def rows() -> Iterator[Row]:
+def rows() -> Iterator[NumberRow]:
     """Mechanism by mechanism, then composition."""
     yield from thresholds()
     yield from closed_domain()
@@ -59,7 +59,7 @@ def threshold(d: int, b: float, target: float) -> float:
     return 1 + b * math.log(-1 / (2 * math.expm1(math.log1p(-target) / d)))
 
 
-def thresholds() -> Iterator[Row]:
+def thresholds() -> Iterator[NumberRow]:
     """One new key, then Korolova's, ZEALOUS's and Hong's thresholds."""
     yield DISCRETE.printed(
         "one-key",
@@ -86,7 +86,7 @@ def thresholds() -> Iterator[Row]:
     )
 
 
-def closed_domain() -> Iterator[Row]:
+def closed_domain() -> Iterator[NumberRow]:
     """Safelog over a public pool."""
     yield SAFELOG.printed(
         "epsilon",
@@ -115,7 +115,7 @@ def exhaustive_epsilon(q_f: int, b: float, K: float, most: int = 5) -> float:
     return worst
 
 
-def sessions() -> Iterator[Row]:
+def sessions() -> Iterator[NumberRow]:
     """Distinct users, and the paper's own counting with its costs added up."""
     both, alone = ({"variant": "published", "b": 1, "K": 20, "tables": t} for t in (None, ["sessions"]))
     part, whole, reused = (Sessions(**given).loss().epsilon for given in (alone, both, {"b": 1, "K": 20}))
@@ -132,7 +132,7 @@ def sessions() -> Iterator[Row]:
     )
 
 
-def composed() -> Iterator[Row]:
+def composed() -> Iterator[NumberRow]:
     """Where adding up losses gains something, and where not."""
     for name, draws, b, before, after, what in (
         ("60-draws", 60, 20, "3.00", "1.64", "60 draws of scale 20"),
@@ -148,7 +148,7 @@ def composed() -> Iterator[Row]:
 
 def composed_epsilon(draws: int, b: float, more: float = 1, target: float = 1e-6) -> float:
     """ε at δ = `target` of so many independent draws of Laplace noise; an upper bound."""
-    return Losses.at(*laplace(b, more, "up"), more / b / 256, "up").times(draws).epsilon(target)
+    return LossGrid.at(*laplace(b, more, "up"), more / b / 256, "up").times(draws).epsilon(target)
 
 
 PAPER = Paper("strict", "hubbub's strict variants", rows)

@@ -8,10 +8,10 @@ from hubbub.privacy.guarantee import number
 from hubbub.show.charts import palette
 from hubbub.show.charts.chart import Chart
 from hubbub.show.charts.parts import level
-from hubbub.show.kept import Book
+from hubbub.show.kept import LedgerSnapshot
 
 
-def spending(book: Book | None) -> Chart | None:
+def spending(book: LedgerSnapshot | None) -> Chart | None:
     """None where no entry has a finite cost."""
     if book is None:
         return None

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from hubbub.errors import OutputError, ParameterError
 from hubbub.files import permit, require_free, whole
-from hubbub.show.export.base import FORMATS, Folder, Source, Written
+from hubbub.show.export.base import FORMATS, CheckedRelease, Folder, WrittenFile
 from hubbub.show.export.readme import WARNING, readme
 
 __all__ = ["Exported", "export", "formats"]
@@ -29,7 +29,7 @@ class Exported:
     release: str
     sentence: str
     private: bool
-    files: tuple[Written, ...]
+    files: tuple[WrittenFile, ...]
 
 
 def formats() -> dict[str, str]:
@@ -44,7 +44,7 @@ def export(release: str | Path, to: str, out: str | Path, *, gzip: bool = False)
     if gzip and not form.text:
         raise ParameterError("This format is compressed already.", given=f"--to {to} --gzip", next="leave --gzip out")
     require_free(path)
-    source = Source.open(release)
+    source = CheckedRelease.open(release)
     _refuse_inside(path, source.public)
     form.ready(source)
     with whole(path) as folder:

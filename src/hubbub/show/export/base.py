@@ -20,14 +20,14 @@ from hubbub.plugins import Registry
 
 
 @dataclass(frozen=True)
-class Source:
+class CheckedRelease:
     """The public folder of a release whose card and files check."""
 
     public: Path
     card: Card
 
     @classmethod
-    def open(cls, release: str | Path) -> Source:
+    def open(cls, release: str | Path) -> CheckedRelease:
         """Refuse what is no release, or not as it was written: an export carries its claim on."""
         document = load(release)
         wrong = [finding for finding in check(release) if not finding.holds]
@@ -67,7 +67,7 @@ def value_column(table: pa.Table) -> str:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenFile:
     """One file of an export."""
 
     name: str
@@ -81,14 +81,14 @@ class Folder:
 
     path: Path
     zipped: bool = False
-    written: list[Written] = field(default_factory=list)
+    written: list[WrittenFile] = field(default_factory=list)
 
     def lines(self, name: str, about: str, rows: int, chunks: Iterable[bytes | memoryview]) -> None:
         """A text file from its bytes; with `zipped`, NAME.gz."""
         with self._open(name) as (stream, called):
             for chunk in chunks:
                 stream.write(chunk)
-        self.written.append(Written(called, rows, about))
+        self.written.append(WrittenFile(called, rows, about))
 
     @contextmanager
     def _open(self, name: str) -> Iterator[tuple[IO[bytes], str]]:
@@ -114,7 +114,7 @@ class Format(ABC):
     text: ClassVar[bool] = True
     """Whether its files are text, which may be compressed."""
 
-    def ready(self, source: Source) -> None:
+    def ready(self, source: CheckedRelease) -> None:
         """Refuse a release that this format cannot be made of, before anything is written."""
         if self.needs and not any(source.rows(name) for name in self.needs):
             wanted = " or ".join(self.needs)
@@ -126,7 +126,7 @@ class Format(ABC):
             )
 
     @abstractmethod
-    def write(self, source: Source, folder: Folder) -> None:
+    def write(self, source: CheckedRelease, folder: Folder) -> None:
         """Fill the folder."""
 
     @abstractmethod

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from hubbub.show.export.base import Source, value_column
+from hubbub.show.export.base import CheckedRelease, value_column
 from hubbub.worth.evidence import Evidence
 from hubbub.worth.tasks.graph import Graph, Ints, find
 
@@ -22,7 +22,7 @@ class Clicked:
     page: Ints
 
     @classmethod
-    def of(cls, source: Source) -> Clicked:
+    def of(cls, source: CheckedRelease) -> Clicked:
         """From the released tables; values below zero and keys without numbers as the tasks take them."""
         tables: dict[str, pa.Table] = {
             name: source.need(name) for name in ("clicks", "transitions") if name in source.tables

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hubbub.card.schema import Card
-from hubbub.show.export.base import Folder, Format, Source, register, value_column
+from hubbub.show.export.base import CheckedRelease, Folder, Format, register, value_column
 from hubbub.show.export.text import BATCH, RULE, as_text, content, escape, joined, tab_separated
 from hubbub.worth.tasks.graph import number
 
@@ -45,7 +45,7 @@ class Graphs(Format):
     about: ClassVar[str] = "query-flow graph and click graph, as GraphML and as lists of edges"
     needs: ClassVar[tuple[str, ...]] = ("transitions", "clicks")
 
-    def write(self, source: Source, folder: Folder) -> None:
+    def write(self, source: CheckedRelease, folder: Folder) -> None:
         """Two files a graph."""
         for table, (name, left, right, what) in GRAPHS.items():
             if source.rows(table):

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from hubbub.card.registry import to_yaml
 from hubbub.card.schema import NOT_STATED, Card
-from hubbub.show.export.base import Folder, Format, Source, Written, register
+from hubbub.show.export.base import CheckedRelease, Folder, Format, WrittenFile, register
 
 LICENCES = (
     *("cc0-1.0", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc-by-nd-4.0", "cc-by-nc-3.0"),
@@ -30,13 +30,13 @@ class HuggingFace(Format):
     about: ClassVar[str] = "a dataset folder for the Hugging Face Hub: data card, Parquet files"
     text: ClassVar[bool] = False
 
-    def write(self, source: Source, folder: Folder) -> None:
+    def write(self, source: CheckedRelease, folder: Folder) -> None:
         """The public folder, byte by byte: the files that its card lists, and the card."""
         (folder.path / PUBLIC).mkdir()
         for file in source.card.release.files:
             shutil.copyfile(source.public / file.path, folder.path / PUBLIC / file.path)
             if file.rows is not None:
-                folder.written.append(Written(f"{PUBLIC}/{file.path}", file.rows, ", ".join(file.columns or [])))
+                folder.written.append(WrittenFile(f"{PUBLIC}/{file.path}", file.rows, ", ".join(file.columns or [])))
         shutil.copyfile(source.public / "card.json", folder.path / PUBLIC / "card.json")
 
     def front(self, card: Card) -> str:

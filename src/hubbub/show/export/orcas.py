@@ -10,7 +10,7 @@ from typing import ClassVar
 import pyarrow as pa
 
 from hubbub.card.schema import Card
-from hubbub.show.export.base import Folder, Format, Source, register
+from hubbub.show.export.base import CheckedRelease, Folder, Format, register
 from hubbub.show.export.clicked import Clicked
 from hubbub.show.export.text import RULE, tab_separated
 
@@ -22,7 +22,7 @@ class Orcas(Format):
     about: ClassVar[str] = "clicked query-document pairs in the columns of ORCAS"
     needs: ClassVar[tuple[str, ...]] = ("clicks",)
 
-    def write(self, source: Source, folder: Folder) -> None:
+    def write(self, source: CheckedRelease, folder: Folder) -> None:
         """Both files have the same rows in the same order."""
         clicked = Clicked.of(source)
         rows = clicked.rows

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hubbub.card.schema import Card
-from hubbub.show.export.base import Folder, Format, Source, register, value_column
+from hubbub.show.export.base import CheckedRelease, Folder, Format, register, value_column
 from hubbub.show.export.clicked import Clicked, docnos, qids
 from hubbub.show.export.text import BATCH, RULE, as_text, content, joined, tab_separated
 from hubbub.worth.tasks.graph import Floats, Ints, top
@@ -30,7 +30,7 @@ class Trec(Format):
     about: ClassVar[str] = "TREC topics, qrels and runs"
     needs: ClassVar[tuple[str, ...]] = ("clicks",)
 
-    def write(self, source: Source, folder: Folder) -> None:
+    def write(self, source: CheckedRelease, folder: Folder) -> None:
         """The judgments first, then the rankings."""
         clicked = Clicked.of(source)
         graph, stamp = clicked.graph, source.card.mechanism.stamp

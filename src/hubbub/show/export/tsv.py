@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hubbub.card.schema import Card
-from hubbub.show.export.base import Folder, Format, Source, register
+from hubbub.show.export.base import CheckedRelease, Folder, Format, register
 from hubbub.show.export.text import RULE, tab_separated
 
 AOL = ["AnonID", "Query", "QueryTime", "ItemRank", "ClickURL"]
@@ -28,7 +28,7 @@ class Tsv(Format):
     name: ClassVar[str] = "tsv"
     about: ClassVar[str] = "tab-separated text, one file a table"
 
-    def write(self, source: Source, folder: Folder) -> None:
+    def write(self, source: CheckedRelease, folder: Folder) -> None:
         """One file a table, in its order."""
         for name in source.tables:
             table = source.need(name)
