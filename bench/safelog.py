@@ -18,7 +18,6 @@ import duckdb
 import pyarrow.parquet as pq
 
 from hubbub.engines.duckdb import DuckDB
-from hubbub.ingest import Ingested
 from hubbub.log import SearchLog
 from hubbub.mechanisms import build
 from hubbub.noise import SecureNoise
@@ -30,12 +29,10 @@ from hubbub.synth.run import synthesise
 def released(parquet: Path, pool: QueryPool, epsilon: int) -> tuple[float, dict[str, int]]:
     """Seconds from the cleaned log to the written tables, and their rows."""
     mechanism = build("safelog", {"epsilon": epsilon}, pool=pool)
-    rows = pq.read_metadata(parquet).num_rows
-    ingested = Ingested(parquet, parquet, rows, rows, 0, {}, "table", {"user": "user"})
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         start = time.perf_counter()
-        with SearchLog(DuckDB(work), ingested, work) as log:
+        with SearchLog.over(parquet, DuckDB(work), work) as log:
             noise = SecureNoise()
             log.repeatable = False
             counts = mechanism.measure(log, noise.secret("bounding"))

@@ -73,7 +73,6 @@ def worker(name: str, log: Path, out: Path, memory: str) -> None:
         return
     from hubbub.engines.duckdb import DuckDB
     from hubbub.engines.spark import Spark
-    from hubbub.ingest import Ingested
     from hubbub.log import SearchLog
     from hubbub.mechanisms import build
     from hubbub.mechanisms.spread import perturb
@@ -90,8 +89,7 @@ def worker(name: str, log: Path, out: Path, memory: str) -> None:
     engine = Spark(work, master="local[2]", memory=memory) if name.endswith(SPARK) else DuckDB(work, memory=memory)
     print("READY", flush=True)
     mechanism = build(kind, settings, tables=tables, pool=pool)
-    ingested = Ingested(log, log, 0, 0, 0, {}, "table", {"user": "user"})
-    with SearchLog(engine, ingested, work) as held:
+    with SearchLog.over(log, engine, work) as held:
         held.repeatable, held.spread = False, mechanism.keywise and engine.spreads
         noise = SecureNoise()
         counts = mechanism.measure(held, noise.secret("bounding"))

@@ -33,7 +33,6 @@ def floor(parquet: Path, work: Path, memory: str) -> int:
 def released(parquet: Path, work: Path, memory: str, l_q: int, l_s: int, clicks: bool) -> int:
     """The mechanism from the cleaned log to the written tables."""
     from hubbub.engines.duckdb import DuckDB
-    from hubbub.ingest import Ingested
     from hubbub.log import SearchLog
     from hubbub.mechanisms import build
     from hubbub.noise import SecureNoise
@@ -41,10 +40,8 @@ def released(parquet: Path, work: Path, memory: str, l_q: int, l_s: int, clicks:
 
     settings = {"b": 1, "K": 20, "l_q": l_q, "l_s": l_s}
     mechanism = build("sessions", settings, tables=["sessions", *(["clicks"] if clicks else [])])
-    rows = pq.read_metadata(parquet).num_rows
-    ingested = Ingested(parquet, parquet, rows, rows, 0, {}, "table", {"user": "user"})
     found = 0
-    with SearchLog(DuckDB(work, memory=memory), ingested, work) as log:
+    with SearchLog.over(parquet, DuckDB(work, memory=memory), work) as log:
         noise = SecureNoise()
         log.repeatable = False
         counts = mechanism.measure(log, noise.secret("bounding"))

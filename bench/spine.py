@@ -22,10 +22,8 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
-import pyarrow.parquet as pq
 
 from hubbub.engines.duckdb import DuckDB
-from hubbub.ingest import Ingested
 from hubbub.log import SearchLog
 from hubbub.mechanisms import build
 from hubbub.noise import SecureNoise
@@ -50,9 +48,7 @@ def released(
 
     def run(parquet: Path, work: Path, memory: str) -> int:
         mechanism = build(*settings, tables=tables)
-        rows = pq.read_metadata(parquet).num_rows
-        ingested = Ingested(parquet, parquet, rows, rows, 0, {}, "table", {"user": "user"})
-        with SearchLog(DuckDB(work, memory=memory), ingested, work) as log:
+        with SearchLog.over(parquet, DuckDB(work, memory=memory), work) as log:
             noise = SecureNoise()
             log.repeatable = False
             counts = mechanism.measure(log, noise.secret("bounding"))

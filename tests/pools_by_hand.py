@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from hubbub.audit.protocols import Event
 from hubbub.audit.tiny import SECRET
 from hubbub.engines.duckdb import DuckDB
-from hubbub.ingest import SCHEMA, Ingested
+from hubbub.ingest import SCHEMA
 from hubbub.log import SearchLog
 from hubbub.steps.keys import QUERIES
 from hubbub.steps.pools import EnginePools, Pools
@@ -109,8 +109,7 @@ def measured_pools(
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "log.parquet"
         pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), path)
-        ingested = Ingested(path, path, len(rows), len(rows), 0, {}, "table", {"user": "user"})
-        with SearchLog(DuckDB(Path(folder), threads=threads), ingested, Path(folder)) as log:
+        with SearchLog.over(path, DuckDB(Path(folder), threads=threads), Path(folder)) as log:
             log.repeatable = ordered
             pools = EnginePools(log, QUERIES, limit, bits, SECRET)
             keys = log.engine.fetch(f"SELECT query FROM {pools.keys} ORDER BY kid").column("query").to_pylist()

@@ -197,8 +197,7 @@ def check_engine(make: Callable[[Path], Engine]) -> None:
         work = Path(folder)
         rows = [{"user": u, "time": t, "query": q, "rank": 1 if c else None, "url": c} for u, t, q, c in SMALL]
         pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), work / "log.parquet")
-        ingested = Ingested(work / "log.parquet", work / "none", len(rows), len(rows), 0, {}, "table", {"user": "user"})
-        with SearchLog(make(work), ingested, work) as log:
+        with SearchLog.over(work / "log.parquet", make(work), work) as log:
             for keys in (QUERIES, CLICKS):
                 for limit in (1, 2, 100):
                     for how, sql in (

@@ -24,8 +24,9 @@ from hubbub.mechanisms.noisy import reaching
 from hubbub.noise import SecureNoise
 from hubbub.noise.source import Integers
 from hubbub.privacy.ledger import Ledger
+from hubbub.release.opened import Release
 from hubbub.release.plan import Plan
-from hubbub.release.story import Release, run_release
+from hubbub.release.story import run_release
 from tests.conftest import RELEASE, Hubbub
 from tests.spark.conftest import Cluster
 

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from hubbub.audit.protocols import Event, Subject
 from hubbub.engines.base import Engine
 from hubbub.engines.duckdb import DuckDB
-from hubbub.ingest import SCHEMA, Ingested
+from hubbub.ingest import SCHEMA
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Mechanism, Released
 from hubbub.steps.count import Pairs
@@ -59,17 +59,7 @@ def tiny_log(events: Iterable[Event], engine: Callable[..., Engine] = Tiny) -> I
     with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as folder:
         path = Path(folder) / "log.parquet"
         pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), path)
-        ingested = Ingested(
-            log=path,
-            rejects=path,
-            read=len(rows),
-            kept=len(rows),
-            rejected=0,
-            reasons={},
-            format="table",
-            columns={"user": "user"},
-        )
-        with SearchLog(engine(Path(folder), threads=1), ingested, Path(folder)) as log:
+        with SearchLog.over(path, engine(Path(folder), threads=1), Path(folder)) as log:
             yield log
 
 

@@ -6,9 +6,11 @@ owner. Nothing else is on a card, so that a check can make it again from what it
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from hubbub.card import audited
 from hubbub.card.facts import ACCOUNTANT, BASES, ELSEWHERE, LIBRARIES, LOOK, Booked, Facts
-from hubbub.card.schema import NOT_STATED, STAMP, VERSION, Card, integrity
+from hubbub.card.schema import NOT_STATED, STAMP, VERSION, Card, File, integrity
 from hubbub.card.strength import remarks, word
 from hubbub.mechanisms.base import Mechanism
 from hubbub.privacy.account import Domain
@@ -55,8 +57,18 @@ def build_card(mechanism: Mechanism, facts: Facts) -> Card:
         "hazards": _hazards(mechanism, facts),
         "integrity": "",
     }
-    complete = Card.model_validate(document).document()
-    return Card.model_validate(complete | {"integrity": integrity(complete)})
+    return _sealed(Card.model_validate(document).document())
+
+
+def with_pages(card: Card, pages: Mapping[str, str]) -> Card:
+    """The card that lists its pages too, by name and hash; they are made from the card without them."""
+    listed = [File(path=page, sha256=pages[page]) for page in PAGES if page in pages]
+    release = card.release.model_copy(update={"files": [*card.release.files, *listed]})
+    return _sealed(card.model_copy(update={"release": release}).document())
+
+
+def _sealed(document: dict[str, object]) -> Card:
+    return Card.model_validate(document | {"integrity": integrity(document)})
 
 
 def columns(mechanism: Mechanism, table: str) -> list[str]:

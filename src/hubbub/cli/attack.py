@@ -87,7 +87,7 @@ def attack(
         given.pop(name, None)
     from hubbub.privacy.fingerprint import look
     from hubbub.privacy.ledger import Ledger, named
-    from hubbub.release.story import Release
+    from hubbub.release.opened import Release
     from hubbub.worth.attacks.run import choose, mechanism_of, run
     from hubbub.worth.tasks.base import Truth
     from hubbub.worth.tasks.run import owner_only

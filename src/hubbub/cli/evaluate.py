@@ -79,7 +79,7 @@ def evaluate(
         given.pop(name, None)
     from hubbub.privacy.fingerprint import look
     from hubbub.privacy.ledger import Ledger, named
-    from hubbub.release.story import Release
+    from hubbub.release.opened import Release
     from hubbub.worth.tasks.base import Truth
     from hubbub.worth.tasks.run import choose, owner_only, run
 

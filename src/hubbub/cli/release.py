@@ -119,8 +119,8 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
     from hubbub.privacy.ledger import Ledger
     from hubbub.privacy.ledger.words import totals_of
     from hubbub.release.plan import Plan
-    from hubbub.release.refusals import refuse_by_ledger
-    from hubbub.release.story import run_release
+    from hubbub.release.refusals import admit
+    from hubbub.release.story import run_admitted
 
     require(given, ("log", "out", "mechanism"), "release")
     mechanism = build_mechanism(given, settings)
@@ -141,7 +141,7 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
         run={k: _absolute(k, v) for k, v in given.items() if k not in ("epsilon", "delta")}
         | {"set": dict(settings), "card": card},
     )
-    plan.refuse_early()
+    draft = plan.drafted()
     settle_format(given, terminal)
     plan.run["format"] = given["format"]
     guarantee = plan.guarantee()
@@ -149,10 +149,9 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
         Ledger(Path(given["ledger"]) if given["ledger"] else None) as ledger,
         _resumable(given, plan, ledger, terminal) as kept,
     ):
-        if kept is None or kept.entry is None:
-            refuse_by_ledger(ledger, plan)
-            if plan.population not in ledger.populations():
-                terminal.say(f"The population {plan.population} is new to the ledger {ledger.path}: its budget begins.")
+        admitted = admit(draft, ledger, None if kept is None else kept.entry)
+        if admitted.reserved is None and plan.population not in ledger.populations():
+            terminal.say(f"The population {plan.population} is new to the ledger {ledger.path}: its budget begins.")
         terminal.say(guarantee.sentence("" if owner.period is None else str(owner.period)))
         for rule in mechanism.missing():
             terminal.say(f"  {rule}")
@@ -160,7 +159,7 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
             terminal.warn(remark)
         mechanism.say = terminal.say
         with open_log(given, owner.period, terminal, kept) as log:
-            result = run_release(log, plan, ledger, say=terminal.note)
+            result = run_admitted(log, admitted, ledger, say=terminal.note)
         spent = ledger.spent(plan.population)
     if result.warning:
         terminal.warn(result.warning)

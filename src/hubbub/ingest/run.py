@@ -24,13 +24,25 @@ class Ingested:
     """A log in SearchLog's columns, what was set aside, and how many of each. For the owner's eyes only."""
 
     log: Path
-    rejects: Path
+    rejects: Path | None
+    """None of a log that came in clean."""
     read: int
     kept: int
     rejected: int
     reasons: dict[str, int]
     format: str
-    columns: dict[str, str]  # role → input column
+    columns: dict[str, str]
+    """The input's column for each role."""
+
+    def __post_init__(self) -> None:
+        """A column is named on the card: what is not text must be refused before anything is spent."""
+        for name in self.columns.values():
+            try:
+                name.encode("utf-8")
+            except UnicodeEncodeError:
+                raise InputError(
+                    "The name of a column is not text.", given=repr(name), next="rename the column"
+                ) from None
 
 
 def ingest(

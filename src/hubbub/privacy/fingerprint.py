@@ -13,12 +13,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.privacy.ledger import Ledger
 
 USERS, RECORDS = 256, 16  # of a log, of each of these users
 LETTERS = 12  # of a hash: 48 bits
+KEY = "fingerprint_key"
+"""The engine's table that holds the key while it is asked."""
 SHARE = 5
 """Logs are taken for the same data if one record in so many of the smaller one is in the other."""
 
@@ -56,12 +60,14 @@ def _below(samples: list[Mapping[str, object]], full: int) -> tuple[set[str], ..
 
 def fingerprint(log: SearchLog, key: str) -> Fingerprint:
     """The fingerprint of a log under this key, the same on every engine: one scan for ids, one for rows."""
-    who = f"substr(md5(concat('{key}', uid)), 1, {LETTERS})"
+    log.engine.register(KEY, pa.table({"secret": [key]}))  # never in the text of a query, which plans and logs show
+    who = f"substr(md5(concat(secret, uid)), 1, {LETTERS})"
     parts = "uid, '\x1f', coalesce(CAST(\"time\" AS STRING), ''), '\x1f', query"
-    what = f"substr(md5(concat('{key}', {parts})), 1, {LETTERS})"
+    what = f"substr(md5(concat(secret, {parts})), 1, {LETTERS})"
     users = "SELECT DISTINCT uid AS uid FROM log"
-    picked = f"SELECT uid AS owner, {who} AS who FROM ({users}) AS users ORDER BY who LIMIT {USERS}"
-    records = f"SELECT DISTINCT who, {what} AS record FROM log JOIN ({picked}) AS picked ON uid = owner"
+    picked = f"SELECT uid AS owner, {who} AS who FROM ({users}) AS users CROSS JOIN {KEY} ORDER BY who LIMIT {USERS}"
+    joined = f"log JOIN ({picked}) AS picked ON uid = owner CROSS JOIN {KEY}"
+    records = f"SELECT DISTINCT who, {what} AS record FROM {joined}"
     placed = f"SELECT *, row_number() OVER (PARTITION BY who ORDER BY record) AS place FROM ({records}) AS records"
     found = log.engine.fetch(f"SELECT who, record FROM ({placed}) AS placed WHERE place <= {RECORDS}")
     held: dict[str, list[str]] = {}

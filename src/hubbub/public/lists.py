@@ -146,7 +146,7 @@ def read_previous(path: str | Path) -> QueryPool:
     """
     from hubbub.card.check import check
     from hubbub.card.schema import Card
-    from hubbub.release.story import Release
+    from hubbub.release.opened import Release
 
     earlier = Release(path)
     broken = [finding.what for finding in check(path) if not finding.holds]

@@ -122,7 +122,7 @@ def _of_release(path: Path) -> tuple[pa.ChunkedArray, str, ReleaseOrigin]:
     """The released queries, if the release is private and as it was written."""
     from hubbub.card.check import check
     from hubbub.card.schema import Card
-    from hubbub.release.story import Release
+    from hubbub.release.opened import Release
 
     opened = Release(path)
     if not opened.private:

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from hubbub._callable import make_callable
-from hubbub.release.story import Frame, Release, Result, release, run_release
+from hubbub.release.opened import Frame, Release
+from hubbub.release.story import Result, release, run_release
 
 __all__ = ["Frame", "Release", "Result", "release", "run_release"]
 

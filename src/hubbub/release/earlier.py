@@ -50,6 +50,8 @@ def settled(ledger: Ledger, plan: Plan) -> Plan:
             allowed="one earlier release",
             next="leave one of the two out",
         )
+    if listed is None and previous is None:
+        return plan
     others = mechanism.public_list if listed is None else None
     return replace(plan, mechanism=mechanism.taking(others, previous or listed))
 

@@ -47,15 +47,16 @@ class Plan:
         """What this plan proves; a seeded run proves nothing."""
         return self.mechanism.proven().of_run(seeded=self.seed is not None)
 
-    def refuse_early(self) -> None:
-        """Every refusal that needs no look at the log."""
+    def drafted(self) -> Draft:
+        """Make the card once before anything is spent, after every refusal that needs neither ledger nor log."""
         require_free(self.out)
         named(self.population)
         named(self.dataset)
         self._refuse_unproven()
         self._refuse_large_delta()
         self._refuse_undrawable()
-        self.draft()
+        self._draft()
+        return Draft(self)
 
     def facts(self, booked: Booked, user_column: str) -> Facts:
         """What the card of this plan is told."""
@@ -75,10 +76,10 @@ class Plan:
         """What the owner should hear of her ε and δ before they are spent; the card says it, too."""
         return remarks(self.guarantee(), self.users_public)
 
-    def draft(self, user_column: str = "user") -> None:
-        """Make the card and its pages once without a release: what cannot be stated must not cost anything."""
+    def _draft(self) -> None:
+        """The card and its pages without a release: what cannot be stated must not cost anything."""
         booked = Booked(self.population, self.dataset, 1, 0.0, math.inf, None, (), ())
-        card = build_card(self.mechanism, self.facts(booked, user_column))
+        card = build_card(self.mechanism, self.facts(booked, "user"))
         tables = []
         for table in self.mechanism.tables:
             names = columns(self.mechanism, table)
@@ -122,3 +123,10 @@ class Plan:
         """Build every sampler before the budget is spent."""
         for law in self.mechanism.laws():
             law.sampler()
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A plan whose card could be made, and that nothing forbids but the ledger or the log."""
+
+    plan: Plan

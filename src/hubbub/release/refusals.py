@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hubbub.errors import InputError, ParameterError, Refused
@@ -13,19 +14,42 @@ from hubbub.release.earlier import settled
 if TYPE_CHECKING:
     from hubbub.card.owner import Owner
     from hubbub.log import SearchLog
+    from hubbub.privacy.account import Loss
     from hubbub.privacy.fingerprint import Fingerprint
-    from hubbub.privacy.ledger import Ledger
-    from hubbub.release.plan import Plan
+    from hubbub.privacy.guarantee import Guarantee
+    from hubbub.privacy.ledger import Entry, Ledger
+    from hubbub.release.plan import Draft, Plan
 
 
-def refuse_by_ledger(ledger: Ledger, plan: Plan, *, quickly: bool = False) -> None:
-    """What the ledger alone says against a release, before the log is read; quickly, without looking for what fits."""
+@dataclass(frozen=True)
+class Admitted:
+    """A plan that the ledger has room for: what it costs, what it proves, the reservation that it goes on with."""
+
+    plan: Plan
+    loss: Loss
+    guarantee: Guarantee
+    reserved: Entry | None
+
+
+def admit(draft: Draft, ledger: Ledger, reserved: Entry | None = None) -> Admitted:
+    """What the ledger alone says against a release, before the log is read; an interrupted run has its room."""
+    plan = refuse_by_ledger(ledger, draft.plan) if reserved is None else settled(ledger, draft.plan)
+    if plan.mechanism is not draft.plan.mechanism:  # a list was an earlier release: the card says so
+        plan.drafted()
+    return Admitted(plan, plan.mechanism.loss(), plan.guarantee(), reserved)
+
+
+def refuse_by_ledger(ledger: Ledger, plan: Plan, *, quickly: bool = False) -> Plan:
+    """A new population, a full budget, an unknown release as a list; the plan with its lists as the ledger knows them.
+
+    Quickly: without looking for what would fit.
+    """
     refuse_new(plan.population, ledger.populations(), stated=plan.new_population)
     if quickly:
         ledger.would_allow(plan.population, plan.mechanism.loss(), plan.guarantee().private)
     else:
         require_room(ledger, plan.population, plan.mechanism, plan.guarantee().private)
-    settled(ledger, plan)
+    return settled(ledger, plan)
 
 
 def refuse_known_data(ledger: Ledger, plan: Plan, data: Fingerprint) -> None:

@@ -193,7 +193,7 @@ class Run:
 
     def keep(self, ingested: Ingested) -> None:
         """The log has been read."""
-        facts = asdict(ingested) | {"log": ingested.log.name, "rejects": ingested.rejects.name}
+        facts = asdict(ingested) | {"log": ingested.log.name, "rejects": Path(ingested.rejects or "").name}
         self._write("ingested.json", facts)
 
     def bounding(self, fresh: Callable[[], bytes]) -> bytes:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hubbub.release.story import Release
+from hubbub.release.opened import Release
 from hubbub.worth.evidence import Evidence
 from hubbub.worth.tasks.graph import Graph, find, top
 from hubbub.worth.tasks.suggestion import suggest, vectors

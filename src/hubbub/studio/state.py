@@ -14,9 +14,9 @@ from hubbub.privacy.fingerprint import look
 from hubbub.privacy.guarantee import finite, number
 from hubbub.privacy.ledger import Ledger, named
 from hubbub.privacy.odometer import odometer
+from hubbub.release.opened import Release
 from hubbub.release.plan import Plan
 from hubbub.release.refusals import refuse_by_ledger, refuse_elsewhere
-from hubbub.release.story import Release
 from hubbub.studio.asked import Asked, release_command, spoken
 from hubbub.studio.jobs import Job
 from hubbub.studio.sketch import Sketch, sketches
@@ -141,7 +141,7 @@ class Studio:
 
     def _refuse(self, plan: Plan) -> None:
         """What is known of the log already need not be found out by a run."""
-        plan.refuse_early()
+        plan.drafted()
         found = None if self.opened is None else self.opened.profile
         if found is not None:
             refuse_elsewhere(plan, found.rows, found.rows + found.outside_period)

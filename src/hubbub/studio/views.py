@@ -17,7 +17,7 @@ from hubbub.mechanisms import Mechanism, mechanisms
 from hubbub.privacy.guarantee import number
 from hubbub.privacy.ledger import Ledger
 from hubbub.privacy.ledger.words import standing_of
-from hubbub.release.story import Release
+from hubbub.release.opened import Release
 from hubbub.show.charts.page import as_json
 from hubbub.studio import browse, quick
 from hubbub.studio.asked import OFFERED, Asked, choices, rivals

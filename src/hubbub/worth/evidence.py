@@ -31,7 +31,7 @@ from hubbub.steps.sessions import GAP, SEPARATOR, sessions
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
-    from hubbub.release.story import Release
+    from hubbub.release.opened import Release
 
 TABLES: dict[str, tuple[str, ...]] = {
     "queries": ("query",),
@@ -81,7 +81,8 @@ class Evidence:
     @classmethod
     def of_release(cls, release: str | Path | Release, *, memory: str = "2GB", threads: int | None = None) -> Evidence:
         """The public folder of a release; `owner-only/users.parquet` says whose rows its log holds, if anybody's."""
-        from hubbub.release.story import WHOSE, Release
+        from hubbub.release.folder import WHOSE
+        from hubbub.release.opened import Release
 
         public = (release if isinstance(release, Release) else Release(release)).public
         owners = public.parent / "owner-only" / WHOSE
@@ -180,21 +181,19 @@ def _open(path: Path, memory: str, threads: int | None, whose: pa.Table | None) 
     """A release's log, as it is (it was cleaned before it was released), or under the ids of its users."""
     from hubbub.engines.duckdb import DuckDB
     from hubbub.files import hold, sweep
-    from hubbub.ingest import SCHEMA, Ingested
+    from hubbub.ingest import SCHEMA
     from hubbub.log import WORK, SearchLog
 
     names = pq.read_schema(path).names
     if set(SCHEMA.names) - set(names):
         raise InputError("The log of this release lacks a column.", given=", ".join(names), allowed=str(SCHEMA.names))
-    rows = pq.read_metadata(path).num_rows
     parent = Path(tempfile.gettempdir())
     sweep(parent, WORK)
     held = hold(parent, WORK)
     if whose is not None:
         named, path = _named(pq.read_table(path), whose), held.path / "named.parquet"
         pq.write_table(named, path)
-    ingested = Ingested(path, path, rows, rows, 0, {}, "table", {name: name for name in SCHEMA.names})
-    return SearchLog(DuckDB(held.path, memory=memory, threads=threads), ingested, held.path, _held=held)
+    return SearchLog.over(path, DuckDB(held.path, memory=memory, threads=threads), held.path, held=held)
 
 
 def _named(log: pa.Table, whose: pa.Table) -> pa.Table:

@@ -30,7 +30,7 @@ from hubbub.mechanisms.crowd.combine import FEWEST
 from hubbub.mechanisms.crowd.stages import KEYWORDS, RECOUNTED
 
 if TYPE_CHECKING:
-    from hubbub.release.story import Release
+    from hubbub.release.opened import Release
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -197,7 +197,7 @@ class Simulation:
 
 def simulate(release: str | Path | Release, *, draws: int = 1000, seed: int = 0) -> Simulation:
     """Replicates of a release's tables, for confidence intervals of whatever is computed from them."""
-    from hubbub.release.story import Release
+    from hubbub.release.opened import Release
 
     if draws < 1:
         raise ParameterError("There is nothing to draw.", given=draws, allowed="1 or more")

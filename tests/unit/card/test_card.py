@@ -24,7 +24,7 @@ from hubbub.card.words import noise_of, rule_of
 from hubbub.errors import InputError
 from hubbub.log import Period
 from hubbub.mechanisms import build
-from hubbub.release.story import Release
+from hubbub.release.opened import Release
 
 Change = Callable[[Any], None]
 

@@ -75,7 +75,7 @@ def test_a_folder_taken_at_the_last_moment(
         (tmp_path / "out" / "theirs").write_text("")
         return write_pages(*arguments)
 
-    monkeypatch.setattr("hubbub.release.story.write_pages", meanwhile)
+    monkeypatch.setattr("hubbub.release.folder.write_pages", meanwhile)
     result = hubbub("release", log_file, *RELEASE, "--out", tmp_path / "out", code=2)
     message(result.stderr, TAKEN)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["theirs"]
@@ -153,8 +153,8 @@ FULL = "The disk is full."
         ("hubbub.release.story.whole", FULL, []),
         ("hubbub.privacy.ledger.Ledger.reserve", "room on", []),
         ("hubbub.privacy.ledger.Ledger.drawing", "room on", ["reserved"]),
-        ("hubbub.release.story._write_public", FULL, ["drawing"]),
-        ("hubbub.release.story.write_pages", FULL, ["drawing"]),
+        ("hubbub.release.story.write_public", FULL, ["drawing"]),
+        ("hubbub.release.folder.write_pages", FULL, ["drawing"]),
     ],
 )
 def test_no_room_from_a_moment_on(

@@ -22,7 +22,7 @@ from hubbub.mechanisms.base import Released, Rows
 from hubbub.mechanisms.optimal.histograms import Histograms, starts
 from hubbub.mechanisms.optimal.strict import apportion, deal, solve_released, synthetic_users
 from hubbub.noise import SeededNoise
-from hubbub.release.story import Release
+from hubbub.release.opened import Release
 
 PUBLISHED = (
     "--mechanism",

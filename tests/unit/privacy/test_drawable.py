@@ -35,7 +35,7 @@ def test_refused_before_anything_is_spent(
 ) -> None:
     plan = Plan(build(name, settings), tmp_path / "out")
     with pytest.raises(ParameterError, match="cannot be drawn exactly"):
-        plan.refuse_early()
+        plan.drafted()
     with (
         Ledger() as book,
         read_log(log_file, format="aol") as log,

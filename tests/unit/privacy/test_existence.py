@@ -69,11 +69,11 @@ NOT_OF_THE_LOG = {
     "what the ledger says, or the plan": {
         "release/refusals.py refuse_other_period refuse_by_ledger",
         "release/earlier.py settled _refusal",
-        "release/story.py _reserve",
+        "release/booking.py reserve",
         "release/resume.py find",
     },
     "how a finished release is read": {
-        "release/story.py to_polars",
+        "release/opened.py to_polars",
     },
 }
 

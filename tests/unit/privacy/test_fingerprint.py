@@ -275,3 +275,12 @@ def test_one_user_changes_no_byte_of_what_is_public(tmp_path: Path) -> None:
         assert looks(folder / "out") == ["inspect, under another name"]
         written.append(taint.public_bytes(folder / "out"))
     assert written[0] == written[1]
+
+
+def test_the_key_stands_in_no_query(log_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    with read_log(log_file, format="aol") as log:
+        fetch = type(log.engine).fetch
+        monkeypatch.setattr(type(log.engine), "fetch", lambda engine, sql: (asked.append(sql), fetch(engine, sql))[1])
+        assert fingerprint(log, "a-key-of-the-ledger").users
+    assert asked and not [sql for sql in asked if "a-key-of-the-ledger" in sql]

@@ -46,7 +46,7 @@ POINTS = [
     ("hubbub.privacy.ledger.Ledger.reserve", "after", ["reserved"], False),
     ("hubbub.privacy.ledger.Ledger.drawing", "after", ["drawing"], False),
     ("hubbub.mechanisms.Korolova.perturb", "after", ["drawing"], False),
-    ("hubbub.release.story.write_pages", "after", ["drawing"], False),
+    ("hubbub.release.folder.write_pages", "after", ["drawing"], False),
     ("os.fsync", "before", ["drawing"], False),
     ("pathlib.Path.rename", "before", ["drawing"], False),
     ("pathlib.Path.rename", "after", ["drawing"], True),

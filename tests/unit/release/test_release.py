@@ -24,8 +24,9 @@ from hubbub.log import Period, read_log
 from hubbub.mechanisms import build
 from hubbub.privacy.guarantee import Claim
 from hubbub.privacy.ledger import Ledger
+from hubbub.release.opened import Release
 from hubbub.release.plan import Plan
-from hubbub.release.story import Release, run_release
+from hubbub.release.story import run_release
 from hubbub.show.page import jinja, write_pages
 
 
@@ -170,7 +171,7 @@ def test_too_many_rejects_stop_before_anything_is_spent(tmp_path: Path) -> None:
 def test_delta_is_compared_with_declared_users(log_file: Path, tmp_path: Path, hubbub: Hubbub) -> None:
     plan = Plan(build("korolova", {"epsilon": 2, "delta": "1e-3"}), tmp_path / "out", users_public=5000)
     with pytest.raises(Refused, match="too large"):
-        plan.refuse_early()
+        plan.drafted()
     arguments = ("release", log_file, "--format", "aol", "--mechanism", "korolova", "--epsilon", "2", "--delta", "0.05")
     result = hubbub(*arguments, "--out", tmp_path / "warned")
     assert "1/users" in result.stderr, "without a declared number the owner is warned on the terminal"
@@ -190,7 +191,7 @@ def test_a_threshold_that_lets_everything_pass_is_refused(log_file: Path, tmp_pa
     mechanism = build("korolova", **low)
     assert mechanism.loss().delta == 1.0
     with pytest.raises(Refused, match="δ reaches 1") as refused:
-        Plan(mechanism, tmp_path / "out").refuse_early()
+        Plan(mechanism, tmp_path / "out").drafted()
     assert "K = 0" in str(refused.value) and "--not-private" in str(refused.value)
     with Ledger() as ledger, read_log(log_file, format="aol") as log:
         run_release(log, Plan(mechanism, tmp_path / "out", not_private=True), ledger)
@@ -221,7 +222,7 @@ def test_the_cards_period_is_the_one_that_was_applied(log_file: Path, tmp_path: 
 def test_noise_that_cannot_be_drawn_costs_nothing(log_file: Path, tmp_path: Path, settings: dict[str, Any]) -> None:
     plan = Plan(build("korolova", settings), tmp_path / "out")
     with pytest.raises(ParameterError, match="cannot be drawn exactly"):
-        plan.refuse_early()
+        plan.drafted()
     with Ledger() as ledger, read_log(log_file, format="aol") as log:
         with pytest.raises(ParameterError, match="fewer digits"):
             run_release(log, plan, ledger)
@@ -309,7 +310,7 @@ def test_only_the_owner_reads_what_is_owner_only(
         assert modes(folder.parent / "owner-only")[0] == 0o700
         return write_pages(folder, card)
 
-    monkeypatch.setattr("hubbub.release.story.write_pages", halfway)
+    monkeypatch.setattr("hubbub.release.folder.write_pages", halfway)
     before = os.umask(umask)
     try:
         with read_log(log_file, format="aol", work=tmp_path / "work") as log:

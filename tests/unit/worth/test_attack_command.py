@@ -13,7 +13,7 @@ from tests.conftest import RELEASE, Hubbub, document
 
 from hubbub.errors import ParameterError
 from hubbub.privacy.ledger import Ledger
-from hubbub.release.story import Release
+from hubbub.release.opened import Release
 from hubbub.synth import MADE_UP
 from hubbub.synth.run import synthesise
 from hubbub.worth.attacks import attacks

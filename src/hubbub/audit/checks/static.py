@@ -162,8 +162,8 @@ def unproven() -> Iterator[AuditRow]:
     mechanism, wrong = build("korolova", {"epsilon": 2, "delta": "1e-5"}), 0
     with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as name:
         plan = Plan(mechanism, Path(name) / "out", users_public=1000)
-        wrong += not _refused(replace(plan, seed=1).refuse_early)
-        wrong += not _refused(replace(plan, users_public=10**6).refuse_early)  # δ above one in so many users
+        wrong += not _refused(replace(plan, seed=1).drafted)
+        wrong += not _refused(replace(plan, users_public=10**6).drafted)  # δ above one in so many users
         try:
             taint.release(Path(name) / "one", mechanism, noise=lambda: SeededNoise(1))
             wrong += 1

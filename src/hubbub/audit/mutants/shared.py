@@ -284,7 +284,7 @@ def _float_clip(recount: Any) -> Any:
     return clipped
 
 
-WRITE, RESERVE = "hubbub.release.story:_write_public", "hubbub.privacy.ledger:Ledger.reserve"
+WRITE, RESERVE = "hubbub.release.story:write_public", "hubbub.privacy.ledger:Ledger.reserve"
 ENTRIES, CAP_OF = "hubbub.privacy.ledger.accounts:Accounts.entries", "hubbub.privacy.ledger.accounts:Accounts.cap_of"
 PLANTED_ELSEWHERE = (
     *CHAIN_MUTANTS,
@@ -353,9 +353,7 @@ SHARED_MUTANTS = (
     Fault(
         "any earlier release will do",
         static.previous,
-        dict.fromkeys(
-            ("hubbub.release.story:settled", "hubbub.release.refusals:settled"), lambda _: lambda ledger, plan: plan
-        ),
+        {"hubbub.release.refusals:settled": lambda _: lambda ledger, plan: plan},
     ),
     Fault(
         "an earlier release is known by its number",

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from hubbub.engines.duckdb import DuckDB
 from hubbub.errors import UserError
-from hubbub.ingest import SCHEMA, Ingested
+from hubbub.ingest import SCHEMA
 from hubbub.log import Period, SearchLog
 from hubbub.look.compare.basics import NAME, Basics
 from hubbub.look.compare.cells import Cell
@@ -127,8 +127,6 @@ def drawn(mechanism: Mechanism, measured: Mapping[str, Any], seed: int) -> Table
 
 def opened(parquet: Path, work: Path, source: Source, *, synthetic: bool = False) -> SearchLog:
     """A cleaned log in an engine of its own."""
-    rows = pq.read_metadata(parquet).num_rows
-    ingested = Ingested(parquet, parquet, rows, rows, 0, {}, "table", {name: name for name in SCHEMA.names})
     engine = DuckDB(work, memory=source.memory, threads=source.threads)
     engine.connection.execute("SET enable_progress_bar = false")  # a process without a script counts as interactive
-    return SearchLog(engine, ingested, work, None if synthetic else source.period)
+    return SearchLog.over(parquet, engine, work, None if synthetic else source.period)

@@ -10,7 +10,7 @@ from pathlib import Path
 from hubbub.errors import OutputError
 from hubbub.files import disk_errors
 from hubbub.look.compare.cells import FOLDER
-from hubbub.release.story import DO_NOT_PUBLISH
+from hubbub.release.folder import DO_NOT_PUBLISH
 
 OWNER_ONLY, MARK = "owner-only", "NOT-PRIVATE.txt"
 

@@ -50,20 +50,15 @@ class Source:
 def made_up(users: int, preset: str, sample: int) -> Iterator[Source]:
     """A made-up log of at most `sample` users, standing for `users`."""
     from hubbub.engines.duckdb import DuckDB
-    from hubbub.ingest import Ingested
-    from hubbub.ingest.schema import REJECTS, SCHEMA
     from hubbub.log import SearchLog
 
     if not 1 <= users <= MOST_USERS:
         raise ParameterError("--users is out of range.", given=users, allowed=f"1 to {MOST_USERS}")
     rows = _rows(min(users, sample), preset)
     with tempfile.TemporaryDirectory(prefix="hubbub-made-up-") as folder:
-        path, rejects = Path(folder) / "log.parquet", Path(folder) / "rejects.parquet"
+        path = Path(folder) / "log.parquet"
         pq.write_table(rows, path, compression="none")
-        pq.write_table(REJECTS.empty_table(), rejects)
-        columns = {name: name for name in SCHEMA.names}
-        ingested = Ingested(path, rejects, rows.num_rows, rows.num_rows, 0, {}, "table", columns)
-        with SearchLog(DuckDB(Path(folder)), ingested, Path(folder)) as log:
+        with SearchLog.over(path, DuckDB(Path(folder)), Path(folder)) as log:
             yield Source(log, users, min(users, sample), preset)
 
 

@@ -18,7 +18,7 @@ from hubbub.mechanisms import Mechanism
 from hubbub.mechanisms import build as build_mechanism
 from hubbub.privacy.fingerprint import look
 from hubbub.privacy.ledger import Ledger, named
-from hubbub.release.story import Release
+from hubbub.release.opened import Release
 from hubbub.worth.attacks import attacks, build
 from hubbub.worth.attacks.base import TARGETS, Attack, NotAttackable, Setup
 from hubbub.worth.evidence import Evidence

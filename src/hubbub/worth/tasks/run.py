@@ -22,7 +22,8 @@ from hubbub.errors import InputError, OutputError
 from hubbub.files import disk_errors
 from hubbub.privacy.fingerprint import look
 from hubbub.privacy.ledger import Ledger, named
-from hubbub.release.story import DO_NOT_PUBLISH, Release
+from hubbub.release.folder import DO_NOT_PUBLISH
+from hubbub.release.opened import Release
 from hubbub.show.owner import refresh
 from hubbub.worth.evidence import Evidence
 from hubbub.worth.tasks import build, tasks
