@@ -280,7 +280,12 @@ def test_one_user_changes_no_byte_of_what_is_public(tmp_path: Path) -> None:
 def test_the_key_stands_in_no_query(log_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     with read_log(log_file, format="aol") as log:
-        fetch = type(log.engine).fetch
-        monkeypatch.setattr(type(log.engine), "fetch", lambda engine, sql: (asked.append(sql), fetch(engine, sql))[1])
+        fetch = log.engine.fetch
+
+        def noted(sql: str) -> pa.Table:
+            asked.append(sql)
+            return fetch(sql)
+
+        monkeypatch.setattr(log.engine, "fetch", noted)
         assert fingerprint(log, "a-key-of-the-ledger").users
     assert asked and not [sql for sql in asked if "a-key-of-the-ledger" in sql]
