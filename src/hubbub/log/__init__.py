@@ -78,7 +78,7 @@ class SearchLog:
 
     @classmethod
     def over(
-        cls, parquet: Path, engine: Engine, work: Path, period: Period | None = None, held: Held | None = None
+        cls, parquet: Path, engine: Engine, work: Path, period: Period | None = None, held: HeldFolder | None = None
     ) -> SearchLog:
         """A log that is clean already, in SearchLog's columns as Parquet: nothing is read again or set aside."""
         from hubbub.ingest import SCHEMA, Ingested
