@@ -15,8 +15,8 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 demo: venv            ## the main job: a log goes in, a private release comes out
 	$(BIN)/hubbub demo --out demo
 
-test: venv            ## every test, two at a time, with coverage
-	$(BIN)/python -m pytest --numprocesses 2 --cov --cov-report=term
+test: venv            ## every test, as many at a time as there are cores, with coverage; `pytest` runs the fast ones
+	$(BIN)/python -m pytest tests --cov --cov-report=term
 
 browser:              ## Chromium for the tests that look at pages: Debian's, unless there is one (needs root)
 	test -n "$$HUBBUB_CHROMIUM" || command -v chromium || command -v chromium-browser || command -v google-chrome || \

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,9 +14,12 @@ from typer.testing import CliRunner, Result
 
 from hubbub.cli import app
 from hubbub.release.resume import PREFIX
-from tests.workers import pytest_collection_modifyitems, pytest_xdist_make_scheduler
 
-__all__ = ["pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]
+pytest_plugins = ["tests.kinds", "tests.workers"]
+
+# Containers like to forbid bytecode. Every process that a test starts would then compile all that it imports: seconds.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 settings.register_profile("hubbub", deadline=None)  # how long a case takes says how busy the machine is
 settings.load_profile("hubbub")
