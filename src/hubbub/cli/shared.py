@@ -222,7 +222,8 @@ def require(given: dict[str, Any], names: Iterable[str], command: str) -> None:
 def build_mechanism(given: dict[str, Any], settings: dict[str, str]) -> Mechanism:
     """The mechanism these options describe."""
     from hubbub.mechanisms import build
-    from hubbub.public.lists import read_list, read_pool, read_previous, read_serp
+    from hubbub.public.lists import read_list, read_pool, read_serp
+    from hubbub.release.earlier import read_previous
 
     return build(
         given["mechanism"],

@@ -14,16 +14,46 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hubbub.card.schema import sha256_of
-from hubbub.errors import Refused
+from hubbub.card.check import check
+from hubbub.card.schema import Card, sha256_of
+from hubbub.errors import InputError, Refused
 from hubbub.privacy.ledger import Entry, Ledger, Output
 from hubbub.public.lists import QueryPool, ReleaseOrigin, hash_of, pooled
+from hubbub.release.opened import Release
 
 if TYPE_CHECKING:
     from hubbub.mechanisms.base import Mechanism
     from hubbub.release.plan import Plan
 
 BY_NAME = "; booked before hashes were kept, and known by its name and parameters"
+
+
+def read_previous(path: str | Path) -> QueryPool:
+    """The queries of an earlier release; refused unless it is private from end to end, unseeded and as it was written.
+
+    That it stands in the ledger is checked by the release that uses it.
+    """
+    earlier = Release(path)
+    broken = [finding.what for finding in check(path) if not finding.holds]
+    if broken:
+        raise Refused(
+            "The earlier release is not as it was written.", given=broken[0], next=f"hubbub card {path} --check"
+        )
+    if not earlier.private:
+        raise Refused(
+            "An earlier release may be built on only if it is private itself.",
+            given=f"{path}: NOT PRIVATE",
+            next="name a release that was made without --seed and --not-private",
+        )
+    if "queries" not in earlier.tables:
+        raise InputError("The earlier release has no queries.", given=", ".join(earlier.tables), allowed="queries")
+    card = Card.model_validate(earlier.card)
+    name = card.release.id
+    made = ReleaseOrigin.of(card, earlier.public / "queries.parquet")
+    rows = pooled(earlier.queries.to_arrow().column("query"))
+    if not rows.num_rows:
+        raise InputError("The earlier release has no queries.", given=f"{path}: an empty table")
+    return QueryPool(name, rows, made.sha256, rows.num_rows, f"earlier release {name}", "previous", made)
 
 
 def outputs(public: Path, mechanism: Mechanism) -> dict[str, Output]:

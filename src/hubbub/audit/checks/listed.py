@@ -31,8 +31,8 @@ from hubbub.mechanisms.rounds import Selected, Selection
 from hubbub.noise import NoiseSource, SecureNoise
 from hubbub.noise.source import Integers
 from hubbub.privacy.ledger import Ledger
-from hubbub.public import lists
 from hubbub.public.lists import QueryPool, UrlList
+from hubbub.release.earlier import read_previous
 from hubbub.release.plan import Plan
 from hubbub.release.rows import named_rows
 from hubbub.release.story import run_release
@@ -222,7 +222,7 @@ def _one(mechanism: Mechanism) -> Callable[[Path, bool], Path]:
 def _two(folder: Path, settings: dict[str, object], with_her: bool) -> Path:
     """A release, and another one of the same people that builds on it."""
     first = taint.release(folder, build("korolova", {"epsilon": 2, "delta": "1e-5", "d": 3}), with_her=with_her)
-    mechanism = build("crowd", settings, tables=["queries"], previous=lists.read_previous(first))
+    mechanism = build("crowd", settings, tables=["queries"], previous=read_previous(first))
     plan = Plan(mechanism, folder / "second", Owner(title="audit"), users_public=taint.USERS)
     with Ledger(folder / "ledger.sqlite") as book, read_log(folder / "log.tsv", format="aol", threads=1) as log:
         run_release(log, plan, book, noise=taint.Steady())

@@ -27,8 +27,8 @@ from hubbub.privacy.account import Gaussian, Loss, Pure
 from hubbub.privacy.compose import compose
 from hubbub.privacy.fingerprint import look
 from hubbub.privacy.ledger import Entry, Ledger
-from hubbub.public import lists
 from hubbub.public.lists import QueryPool
+from hubbub.release.earlier import read_previous
 from hubbub.release.plan import Plan
 from hubbub.release.story import run_release
 
@@ -113,12 +113,12 @@ def previous() -> Iterator[AuditRow]:
         unknown = _refused(lambda: taint.release(folder / "one", crowd))
         yield shared_row("an earlier release of another ledger is refused", 0.0, float(not unknown), 1.0)
         made = _run(folder / "two", Plan(build("korolova", KOROLOVA), folder / "two" / "out", seed=1, not_private=True))
-        seeded = _refused(lambda: lists.read_previous(made))
+        seeded = _refused(lambda: read_previous(made))
         yield shared_row("an earlier release that is not private is refused", 0.0, float(not seeded), 1.0)
         plain = build("crowd", CROWD, tables=["queries"])
         for n in (3, 4):  # each the first entry of its own ledger, of one name and of the same parameters
             taint.release(folder / str(n), plain, noise=lambda n=n: taint.Seeded(n))  # type: ignore[misc]
-        theirs = build("crowd", CROWD, tables=["queries"], previous=lists.read_previous(folder / "4" / "out"))
+        theirs = build("crowd", CROWD, tables=["queries"], previous=read_previous(folder / "4" / "out"))
         named = _refused(lambda: _run(folder / "3", Plan(theirs, folder / "3" / "next")))
         yield shared_row("an earlier release of the same name in another ledger is refused", 0.0, float(not named), 1.0)
 
