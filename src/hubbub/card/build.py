@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from hubbub.card import audited
 from hubbub.card.facts import ACCOUNTANT, BASES, ELSEWHERE, LIBRARIES, LOOK, Booked, Facts
-from hubbub.card.schema import NOT_STATED, STAMP, VERSION, Card, File, integrity
+from hubbub.card.schema import NOT_STATED, STAMP, VERSION, Card, FilePart, integrity
 from hubbub.card.strength import remarks, word
 from hubbub.mechanisms.base import Mechanism
 from hubbub.privacy.account import Domain
@@ -62,7 +62,7 @@ def build_card(mechanism: Mechanism, facts: Facts) -> Card:
 
 def with_pages(card: Card, pages: Mapping[str, str]) -> Card:
     """The card that lists its pages too, by name and hash; they are made from the card without them."""
-    listed = [File(path=page, sha256=pages[page]) for page in PAGES if page in pages]
+    listed = [FilePart(path=page, sha256=pages[page]) for page in PAGES if page in pages]
     release = card.release.model_copy(update={"files": [*card.release.files, *listed]})
     return _sealed(card.model_copy(update={"release": release}).document())
 

@@ -20,7 +20,7 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class File(Part):
+class FilePart(Part):
     """One file of `public/`, with its hash."""
 
     path: str
@@ -29,7 +29,7 @@ class File(Part):
     columns: list[str] | None = None
 
 
-class Period(Part):
+class PeriodPart(Part):
     """The owner's statement of the days covered."""
 
     first: str = Field(alias="from")
@@ -47,10 +47,10 @@ class ReleasePart(Part):
     region: str
     published: str
     contains: list[str]
-    files: list[File]
+    files: list[FilePart]
     licence: str
     contact: str
-    period_stated_by_owner: Period | None
+    period_stated_by_owner: PeriodPart | None
     users_stated_by_owner: int | None
     max_rejects: float
     allow_empty: bool
@@ -188,7 +188,7 @@ class Accounting(Part):
     planned_releases: str
 
 
-class Choice(Part):
+class ChoicePart(Part):
     """A choice that may have depended on the data."""
 
     choice: str
@@ -274,7 +274,7 @@ class Card(Part):
     bounding: list[BoundPart]
     steps: list[StepPart]
     accounting: Accounting
-    data_dependent_choices: list[Choice]
+    data_dependent_choices: list[ChoicePart]
     unprotected: list[Unprotected]
     post_processing: list[str]
     implementation: Implementation

@@ -11,7 +11,7 @@ from hubbub.cli.plan import plan
 from hubbub.cli.shared import Json, LedgerFile, NewPopulation, Quiet, Terminal, Verbose, command
 
 if TYPE_CHECKING:
-    from hubbub.privacy.ledger.budget import Opened
+    from hubbub.privacy.ledger.budget import OpenEnvelope
 
 ledger = typer.Typer(help="The budget book: show, cap, plan, export.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -28,7 +28,7 @@ def _pair(promised: tuple[float, float] | None) -> dict[str, float] | None:
     return None if promised is None else {"epsilon": promised[0], "delta": promised[1]}
 
 
-def _envelope(opened: Opened) -> dict[str, object]:
+def _envelope(opened: OpenEnvelope) -> dict[str, object]:
     pair = {"epsilon": float(opened.epsilon), "delta": float(opened.delta)}
     return {"id": opened.id, "fixed_by": opened.origin} | pair | {"used": opened.used()}
 

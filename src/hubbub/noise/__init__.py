@@ -23,14 +23,14 @@ from __future__ import annotations
 from hubbub.noise.absent import Exits
 from hubbub.noise.bits import Bits, SeededBits, SystemBits
 from hubbub.noise.gaussian import DiscreteGaussian, discrete_gaussian
-from hubbub.noise.laplace import DiscreteLaplace, discrete_laplace
+from hubbub.noise.laplace import LaplaceSampler, discrete_laplace
 from hubbub.noise.source import NoiseSource, SecureNoise, SeededNoise
 
 __all__ = [
     "Bits",
     "DiscreteGaussian",
-    "DiscreteLaplace",
     "Exits",
+    "LaplaceSampler",
     "NoiseSource",
     "SecureNoise",
     "SeededBits",

@@ -27,7 +27,7 @@ NUMERATOR_LIMIT = 1 << 46
 _GUARD = 64
 
 
-class DiscreteLaplace(Cells):
+class LaplaceSampler(Cells):
     """Sampler of the discrete Laplace law; build it with `discrete_laplace`, which keeps the tables."""
 
     def __init__(self, scale: Fraction, word_bits: int = WORD_BITS) -> None:
@@ -45,16 +45,16 @@ class DiscreteLaplace(Cells):
         super().__init__(table, cell_bits, self.scale.numerator)
 
     def __repr__(self) -> str:
-        return f"DiscreteLaplace(scale={self.scale})"
+        return f"LaplaceSampler(scale={self.scale})"
 
     def _numerator(self, place: npt.NDArray[np.int64], size: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         return place * self.scale.denominator
 
 
 @lru_cache(maxsize=64)
-def discrete_laplace(scale: Fraction, word_bits: int = WORD_BITS) -> DiscreteLaplace:
+def discrete_laplace(scale: Fraction, word_bits: int = WORD_BITS) -> LaplaceSampler:
     """The sampler for this scale; its tables are built once per process."""
-    return DiscreteLaplace(scale, word_bits)
+    return LaplaceSampler(scale, word_bits)
 
 
 def tail_bounds(scale: Fraction, at_least: int, precision: int) -> tuple[int, int]:

@@ -201,7 +201,9 @@ def as_version_1(path: Path, *, cap_first: bool) -> None:
 
 
 def opened_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
-    monkeypatch.setattr("hubbub.privacy.ledger.file.File._refuse_unfit", lambda _: None)  # seals are another test's
+    monkeypatch.setattr(
+        "hubbub.privacy.ledger.file.LedgerFile._refuse_unfit", lambda _: None
+    )  # seals are another test's
     return Ledger(path)
 
 

@@ -18,7 +18,7 @@ def _so_far(book: Any) -> Any:
     """A release is allowed while the tight sum of all so far stays under the cap: the rule of version 1."""
     from hubbub.privacy.compose import compose
     from hubbub.privacy.envelope import Charge
-    from hubbub.privacy.ledger.budget import Booking, Opened
+    from hubbub.privacy.ledger.budget import Booking, OpenEnvelope
 
     def allowed(standing: Any, loss: Any) -> Any:
         cap = standing.cap
@@ -27,7 +27,7 @@ def _so_far(book: Any) -> Any:
         if compose([*standing.losses, loss], cap.delta) > cap.epsilon:
             return None
         booking = book(standing, loss)
-        return booking or Booking(_any(standing, Opened), Charge())
+        return booking or Booking(_any(standing, OpenEnvelope), Charge())
 
     return allowed
 
@@ -44,12 +44,12 @@ def _whichever_fits(book: Any) -> Any:
     """What the envelope refuses is allowed if the plain sums fit."""
     from hubbub.privacy.compose import basic_sums
     from hubbub.privacy.envelope import Charge
-    from hubbub.privacy.ledger.budget import Booking, Opened
+    from hubbub.privacy.ledger.budget import Booking, OpenEnvelope
 
     def allowed(standing: Any, loss: Any) -> Any:
         epsilon, delta = basic_sums([*standing.losses, loss])
         fits = epsilon <= standing.cap.epsilon and delta <= standing.cap.delta
-        return book(standing, loss) or (Booking(_any(standing, Opened), Charge()) if fits else None)
+        return book(standing, loss) or (Booking(_any(standing, OpenEnvelope), Charge()) if fits else None)
 
     return allowed
 
@@ -59,11 +59,11 @@ def _anew(book: Any) -> Any:
 
     def allowed(standing: Any, loss: Any) -> Any:
         from hubbub.privacy.envelope import Charge, split
-        from hubbub.privacy.ledger.budget import Booking, Opened
+        from hubbub.privacy.ledger.budget import Booking, OpenEnvelope
 
         again = split(standing.cap, loss)
         if standing.opened and again is not None:
-            return Booking(_any(standing, Opened), Charge())
+            return Booking(_any(standing, OpenEnvelope), Charge())
         return book(standing, loss)
 
     return allowed

@@ -13,15 +13,15 @@ from hubbub.privacy.account import Loss
 from hubbub.privacy.compose import Cap, basic_sums, compose, read_loss, written
 from hubbub.privacy.envelope import Charge, Envelope, even
 from hubbub.privacy.guarantee import number
-from hubbub.privacy.ledger.budget import ADOPTED, PLANNED, STATED, Booking, Opened, Standing, adopted, promise
-from hubbub.privacy.ledger.file import File
+from hubbub.privacy.ledger.budget import ADOPTED, PLANNED, STATED, Booking, OpenEnvelope, Standing, adopted, promise
+from hubbub.privacy.ledger.file import LedgerFile
 from hubbub.privacy.ledger.names import named
 from hubbub.privacy.ledger.records import Entry, Spent
 from hubbub.privacy.ledger.words import left_of
 from hubbub.privacy.odometer import odometer
 
 
-class Accounts(File):
+class Accounts(LedgerFile):
     """A ledger as its sums see it."""
 
     # -------------------------------------------------------------- reading
@@ -73,7 +73,7 @@ class Accounts(File):
                 if entry.id in charges and charges[entry.id][0] == row["id"]:
                     left = left.less(charges[entry.id][1])
             pair = Fraction(row["epsilon"]), Fraction(row["delta"])
-            opened.append(Opened(row["id"], whole, left, *pair, row["origin"]))
+            opened.append(OpenEnvelope(row["id"], whole, left, *pair, row["origin"]))
         if not opened and cap is not None and losses and self._capped_first(population, entries[0]):
             found = adopted(cap, losses)
             if found is not None:
@@ -105,7 +105,7 @@ class Accounts(File):
                 self._open_envelope(population, even(rest, thresholds), rest, STATED)
         return self._said_of_cap(population, Cap(epsilon, delta))
 
-    def declare(self, population: str, envelope: Envelope) -> Opened:
+    def declare(self, population: str, envelope: Envelope) -> OpenEnvelope:
         """Fix the envelope of a plan within what the cap has left, before anything of it is released."""
         with self._transaction("IMMEDIATE"):
             standing = self.standing(population)

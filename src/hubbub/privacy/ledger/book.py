@@ -22,11 +22,11 @@ from hubbub.privacy.ledger.accounts import Accounts
 from hubbub.privacy.ledger.file import VERSION, now
 from hubbub.privacy.ledger.names import named
 from hubbub.privacy.ledger.records import STATES, Entry
-from hubbub.privacy.ledger.seen import Seen
+from hubbub.privacy.ledger.seen import SeenLogs
 from hubbub.privacy.ledger.tables import ADDED, BUDGETS, KEPT_IN, TABLES
 
 
-class Ledger(Accounts, Seen):
+class Ledger(Accounts, SeenLogs):
     """An open budget book; `with Ledger(path) as book:` closes it."""
 
     # -------------------------------------------------------------- spending

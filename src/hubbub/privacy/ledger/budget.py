@@ -21,7 +21,7 @@ release of a ledger that knew no envelopes."""
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenEnvelope:
     """An envelope of a population: certified for (ε, δ), and what is left of it. Id 0 is not written yet."""
 
     id: int
@@ -52,7 +52,7 @@ class Opened:
 class Booking:
     """How a release is paid: from which envelope, which may have to be opened first, and how much of it."""
 
-    into: Opened
+    into: OpenEnvelope
     charge: Charge
 
 
@@ -61,7 +61,7 @@ class Standing:
     """Where a population stands before its next release."""
 
     cap: Cap | None
-    opened: tuple[Opened, ...]
+    opened: tuple[OpenEnvelope, ...]
     loose: tuple[Loss, ...]
     """Releases that were charged to no envelope."""
     losses: tuple[Loss, ...]
@@ -113,21 +113,21 @@ class Standing:
             return None
         fresh = split(rest, loss)
         if fresh is not None:
-            opened = Opened(0, fresh, fresh, written(rest.epsilon), written(rest.delta), FIRST_RELEASE)
+            opened = OpenEnvelope(0, fresh, fresh, written(rest.epsilon), written(rest.delta), FIRST_RELEASE)
             charge = fresh.charge(loss)
             return None if charge is None else Booking(opened, charge)
         return self._extended([room for room in places if room.adds], rest, loss)
 
-    def _extended(self, adding: Sequence[Opened], rest: Cap, loss: Loss) -> Booking | None:
+    def _extended(self, adding: Sequence[OpenEnvelope], rest: Cap, loss: Loss) -> Booking | None:
         """By its own proof, from what is left of envelopes that add and from what the cap has left, together."""
         more = Envelope(slots=(written(rest.epsilon),), threshold=written(rest.delta))
-        opened = Opened(0, more, more, written(rest.epsilon), written(rest.delta), FIRST_RELEASE)
+        opened = OpenEnvelope(0, more, more, written(rest.epsilon), written(rest.delta), FIRST_RELEASE)
         (room,) = rooms((*adding, opened))
         charge = room.left.charge(loss)
         return None if charge is None else Booking(opened, charge)
 
 
-def rooms(opened: Sequence[Opened]) -> list[Opened]:
+def rooms(opened: Sequence[OpenEnvelope]) -> list[OpenEnvelope]:
     """Where a release may be charged, in the order of opening; envelopes that add are one, under the last one's id."""
     adding = [o for o in opened if o.adds]
     places = [o for o in opened if not o.adds]
@@ -149,7 +149,7 @@ def _sum(envelopes: Sequence[Envelope]) -> Envelope:
     return Envelope(slots=(slot,), threshold=sum((e.threshold for e in envelopes), Fraction(0)))
 
 
-def adopted(cap: Cap, losses: Sequence[Loss]) -> tuple[Opened, list[Charge]] | None:
+def adopted(cap: Cap, losses: Sequence[Loss]) -> tuple[OpenEnvelope, list[Charge]] | None:
     """The envelope that the first of these releases would have fixed, if all of them fit it, and their charges."""
     envelope = split(cap, losses[0])
     if envelope is None:
@@ -161,7 +161,7 @@ def adopted(cap: Cap, losses: Sequence[Loss]) -> tuple[Opened, list[Charge]] | N
             return None
         left = left.less(charge)
         charges.append(charge)
-    return Opened(0, envelope, left, written(cap.epsilon), written(cap.delta), ADOPTED), charges
+    return OpenEnvelope(0, envelope, left, written(cap.epsilon), written(cap.delta), ADOPTED), charges
 
 
 def promise(standing: Standing) -> tuple[float, float] | None:

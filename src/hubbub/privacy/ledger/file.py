@@ -29,7 +29,7 @@ MARK = 0x68756262  # SQLite's application id: "hubb"
 SAFE_WAL = (3, 51, 3)  # older ones can lose pages when two processes meet (sqlite.org/wal.html#walresetbug)
 
 
-class File:
+class LedgerFile:
     """An open ledger file, or the place where the first write will make one."""
 
     _db: sqlite3.Connection

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hubbub.privacy.fingerprint import Fingerprint
-from hubbub.privacy.ledger.file import File
+from hubbub.privacy.ledger.file import LedgerFile
 from hubbub.privacy.ledger.records import Entry, Look
 
 
@@ -18,7 +18,7 @@ class Output:
     queries: str | None = None
 
 
-class Seen(File):
+class SeenLogs(LedgerFile):
     """The part of a ledger that knows data again."""
 
     def key(self) -> str:
