@@ -28,7 +28,10 @@ def reserve(ledger: Ledger, admitted: Admitted, data: Fingerprint, token: str | 
         "software": f"hubbub {hubbub.__version__}",
     }
     if reserved is None:
-        return ledger.reserve(**wanted, loss=admitted.loss, token=token, fingerprint=ledger.keep(data))
+        kept = ledger.keep(data)
+        return ledger.reserve(
+            **wanted, loss=admitted.loss, token=token, fingerprint=kept, announced=plan.new_population
+        )
     if any(getattr(reserved, name) != value for name, value in wanted.items()) or loss_record(
         reserved.loss
     ) != loss_record(admitted.loss):

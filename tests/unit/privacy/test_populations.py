@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from tests.ledgers import entry, write_first_version
 import hubbub as package
 from hubbub.errors import Refused
 from hubbub.privacy.ledger import Ledger
+from hubbub.release.plan import Plan
+from hubbub.release.refusals import admit
+from hubbub.release.story import run_admitted, run_release
 
 KOROLOVA: dict[str, Any] = {"epsilon": 2, "delta": "1e-5", "d": 3}
 
@@ -134,3 +138,13 @@ def test_asking_makes_no_ledger(tmp_path: Path) -> None:
         assert book.spent("library").epsilon == 0 and book.looks("a", "b") == [] and book.cap_of("a") is None
         assert book.export()["entries"] == []
     assert not list(tmp_path.iterdir())
+
+
+def test_a_population_that_another_run_began_meanwhile_makes_this_one_a_second(log_file: Path, tmp_path: Path) -> None:
+    mechanism = package.Korolova(**KOROLOVA)
+    with Ledger() as book, package.read_log(log_file, format="aol") as log:
+        late = admit(Plan(mechanism, tmp_path / "late", population="shop").drafted(), book)
+        run_release(log, Plan(mechanism, tmp_path / "first", population="library", other_people=True), book)
+        with pytest.raises(Refused, match="a new one is a new budget"):
+            run_admitted(log, replace(late, plan=replace(late.plan, other_people=True)), book)
+        assert book.populations() == ["library"] and not (tmp_path / "late").exists()

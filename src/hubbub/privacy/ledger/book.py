@@ -20,7 +20,7 @@ from hubbub.privacy.account import Loss
 from hubbub.privacy.compose import loss_record
 from hubbub.privacy.ledger.accounts import Accounts
 from hubbub.privacy.ledger.file import VERSION, now
-from hubbub.privacy.ledger.names import named
+from hubbub.privacy.ledger.names import named, refuse_new
 from hubbub.privacy.ledger.records import STATES, Entry
 from hubbub.privacy.ledger.seen import SeenLogs
 from hubbub.privacy.ledger.tables import ADDED, BUDGETS, KEPT_IN, TABLES
@@ -44,10 +44,12 @@ class Ledger(Accounts, SeenLogs):
         software: str,
         fingerprint: str | None = None,
         token: str | None = None,
+        announced: bool = True,
     ) -> Entry:
         """Spend before the first draw: check the cap and write the entry as one step, or raise OverBudget.
 
-        The `token` is random; a run that may be interrupted brings the one by which it finds its entry again.
+        `announced` says that the population may be new to a ledger that knows others. The `token` is random; a run that
+        may be interrupted brings the one by which it finds its entry again.
         """
         costs = {"loss": json.dumps(loss_record(loss)), "private": int(private)}
         what = {"mechanism": mechanism, "variant": variant, "software": software, "fingerprint": fingerprint}
@@ -57,6 +59,7 @@ class Ledger(Accounts, SeenLogs):
         }
         self.would_allow(named(population), loss, private)  # the slow sums, before anyone has to wait for us
         with self._transaction("IMMEDIATE"):
+            refuse_new(population, self.populations(), stated=announced)
             booking = self._check(population, loss, private)
             entry = self._insert("entries", {"population": population, "dataset": named(dataset)} | costs | what | how)
             self._insert("events", {"entry": entry, "state": STATES[0]})
