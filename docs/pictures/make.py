@@ -3,7 +3,7 @@
     python docs/pictures/make.py              all of them
     python docs/pictures/make.py survival     some of them, by the name of the file
 
-Charts are computed again, the drawing of the flow is drawn, and screenshots are taken of a demo release in Chromium.
+Charts are computed again, a release is traced and its way drawn, screenshots are taken of a demo release in Chromium.
 """
 
 from __future__ import annotations
@@ -13,15 +13,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parents[1])]
 
 import charts  # noqa: E402
 import flow  # noqa: E402
+import rooms  # noqa: E402
 import screens  # noqa: E402
+from tests.docs.way import way  # noqa: E402
 
 PICTURES: dict[str, Callable[[], None]] = {
     **{name: lambda name=name, chart=chart: write(name, chart().svg()) for name, chart in charts.CHARTS.items()},
     "flow": lambda: write("flow", flow.svg()),
+    "rooms": lambda: write("rooms", rooms.svg(way())),
     "screens": lambda: screens.take(HERE),
 }
 

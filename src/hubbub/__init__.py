@@ -2,23 +2,32 @@
 
 The map, in the order the data flows:
 
-    ingest      bytes of a log → cleaned records, rejected lines kept aside
-    log         SearchLog: the one table every stage reads, and the engine it lives in
+    synth       a made-up log with the truth about it, to try everything on
+    ingest      bytes of a log → cleaned records; lines that cannot be read are kept aside
+    log         SearchLog: the one table that every stage reads, and the engine it lives in
     engines     where tables live: DuckDB, Spark
-    steps       keys, bounding one user, counting: SQL written once
-    mechanisms  one file each: parameters, what is claimed, what is proven, measure and perturb
+    public      what anybody may know beforehand: lists and pools of queries
+    look        what the owner may look at before spending: inspect, estimate, compare
+    studio      the local web page on which an owner chooses ε by looking
+    release     one release, top to bottom: planned, refused or run, written whole, opened again
+    mechanisms  one file or folder each: parameters, what is claimed, what is proven, measure and perturb
+    steps       keys, bounding each user, counting: SQL written once
     noise       the only code that draws randomness for a release
-    account     what each noisy step costs; compose adds releases up; ledger is the budget book
-    synth       a made-up log with the truth about it; inspect and estimate look before a release
-    release     runs one mechanism once, top to bottom, as plan says and unless refusals forbid; folder writes it whole
+    privacy     what each noisy step costs, what releases cost together, and the ledger that books them
     card        the privacy card: made, checked again, turned into a registry entry
-    tasks       what a release is still worth: the papers' uses of a log, scored for its owner
-    compare     every mechanism side by side at one budget, over draws of noise, for the owner of a log
-    export      a release in the formats of other tools; simulate draws its noise again for confidence intervals
-    attacks     what an attacker learns from a release: the classic attacks, for its owner
-    report      the pages people read
-    audit       tries to refute the guarantees of the installed code; switches are the sizes it lowers for that
-    testing     contracts that others can run on their own readers, mechanisms and engines
+    show        the pages people read, their charts, and exports for other tools
+    worth       what a release is still worth to its users, and to an attacker: for its owner
+    papers      the numbers of five papers computed again, and their experiments run again
+    audit       tries to refute the guarantees of the installed code
+    cli         the command `hubbub`, one file per subcommand
+
+Beside the rooms:
+
+    errors      every exception that hubbub raises on purpose, with its exit code
+    files       a folder is written whole or not at all
+    plugins     mechanisms, readers, tasks and exporters by name, those of other packages included
+    switches    the sizes at which the code takes another path, so that the audit can lower them
+    testing     contracts that others can run on their own readers, mechanisms, tasks and engines
 """
 
 from __future__ import annotations

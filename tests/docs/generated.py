@@ -1,4 +1,4 @@
-"""The parts of pages that are made from the code: tables of parameters, and the reference of public names.
+"""The parts of pages that are made from the code: tables of parameters, the reference of public names, the rooms.
 
 A part stands between `<!-- made: parameters crowd -->` and `<!-- end -->`. `python -m tests.docs.generated` makes all
 of them again; a test fails where a page differs from the code.
@@ -10,11 +10,13 @@ import enum
 import inspect
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from tests.docs.blocks import PAGES
+from tests.docs.way import mapped, way
 
 import hubbub
 from hubbub.mechanisms import Mechanism, measured, mechanisms
@@ -108,7 +110,39 @@ def kinds(_: str) -> str:
     return delta.table()
 
 
-MAKERS = {"parameters": parameters, "api": api, "delta": kinds, "coverage": measured.table}
+def rooms(_: str) -> str:
+    """Every room: its sentence, how many files it has, and through which of them a release goes."""
+    home = Path(hubbub.__file__).parent
+    said = ["| room | what it is for | files | of them, in a release |", "|---|---|---|---|"]
+    for room in mapped():
+        if not (home / room).is_dir():
+            continue
+        entered = [f"`{file.removeprefix(f'{room}/').removesuffix('.py')}`" for file in way().files(room)]
+        total = sum(1 for _ in (home / room).rglob("*.py"))
+        said.append(
+            f"| `{room}` | {_first(import_module(f'hubbub.{room}'))} | {total} | {', '.join(entered) or 'none'} |"
+        )
+    return "\n".join(said) + "\n"
+
+
+def traced(_: str) -> str:
+    """How far one release goes, in numbers."""
+    found = way()
+    total = sum(1 for _ in Path(hubbub.__file__).parent.rglob("*.py"))
+    return (
+        f"This release calls {len(found.calls)} functions in {len(found.files())} of the package's {total} files. In "
+        f"the order in which they are first called, the next one lies in another room {found.changes()} times.\n"
+    )
+
+
+MAKERS = {
+    "parameters": parameters,
+    "api": api,
+    "delta": kinds,
+    "coverage": measured.table,
+    "rooms": rooms,
+    "way": traced,
+}
 
 
 def made(text: str) -> str:
