@@ -21,6 +21,7 @@ from hubbub.cli.evaluate import evaluate
 from hubbub.cli.export import export
 from hubbub.cli.inspect import inspect
 from hubbub.cli.ledger import ledger
+from hubbub.cli.options import Listed
 from hubbub.cli.pool import pool
 from hubbub.cli.release import release
 from hubbub.cli.report import report
@@ -37,22 +38,12 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(demo)
-app.command()(synth)
-app.command()(inspect)
-app.command()(estimate)
-app.command()(release)
-app.command()(evaluate)
-app.command()(compare)
-app.command()(attack)
-app.command()(report)
-app.command()(export)
-app.command()(card)
+for _one in (demo, synth, inspect, estimate, release, evaluate, compare, attack, report, export, card):
+    app.command(cls=Listed)(_one)
 app.add_typer(ledger, name="ledger")
 app.add_typer(pool, name="pool")
-app.command()(audit)
-app.command()(reproduce)
-app.command()(studio)
+for _one in (audit, reproduce, studio):
+    app.command(cls=Listed)(_one)
 
 
 @app.callback(invoke_without_command=True)

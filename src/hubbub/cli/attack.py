@@ -3,54 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from hubbub.cli.evaluate import OF_THE_LOG, _same, _tell
-from hubbub.cli.inspect import NOT_OPTIONS, looked, release_options
-from hubbub.cli.shared import (
-    CanonicalUrls,
-    Columns,
-    Config,
-    Dataset,
-    EngineName,
-    Format,
-    Json,
-    LedgerFile,
-    Master,
-    Memory,
-    Population,
-    Quiet,
-    Terminal,
-    Threads,
-    Verbose,
-    Work,
-    asked,
-    build_mechanism,
-    command,
-    open_log,
-    require,
-    whole_number,
-)
-from hubbub.errors import ParameterError
+from hubbub.cli.options import MechanismOptions, ReleasedLogOptions, ReleaseFolder
+from hubbub.cli.raw_log import log_of_release, looking
+from hubbub.cli.terminal import Terminal, command
 
 BANNER = "OWNER ONLY. Attacks with the raw log at hand: not private, do not publish."
-OF_THE_MECHANISM = ("mechanism", "variant", "neighbours", "tables", "serp", "pool", "public_list", "previous")
 
 
 @command
 def attack(
-    release: Annotated[str, typer.Argument(help="The folder that `hubbub release --out` wrote.", metavar="RELEASE")],
-    log: Annotated[
-        str | None,
-        typer.Option(help="The raw log. Default: the one it was made from, by owner-only/run.toml.", metavar="LOG"),
-    ] = None,
+    release: ReleaseFolder,
+    log: ReleasedLogOptions,
     kind: Annotated[
-        list[str] | None,
-        typer.Option(help="active, hash-inversion, homogeneity, linkage or membership; repeatable.", metavar="K"),
+        list[str] | None, typer.Option(help="Only this attack: {attacks}; repeatable.", metavar="K")
     ] = None,
     truth: Annotated[
         str | None, typer.Option(help="Folder whose canaries are the targets: see hubbub synth --truth.", metavar="DIR")
@@ -60,21 +29,8 @@ def attack(
     ] = None,
     targets: Annotated[int, typer.Option(help="Users to attack, at most.", min=1, max=100_000)] = 200,
     seed: Annotated[int, typer.Option(help="Of who is attacked, and of releases made again in memory.", min=0)] = 0,
-    format: Format = None,
-    columns: Columns = None,
-    canonical_urls: CanonicalUrls = None,
-    engine: EngineName = None,
-    master: Master = None,
-    memory: Memory = None,
-    threads: Threads = None,
-    work: Work = None,
-    population: Population = None,
-    dataset: Dataset = None,
-    ledger: LedgerFile = None,
-    config: Config = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    *,
+    terminal: Terminal,
 ) -> None:
     """Attack a release by the classic attacks. Not private; recorded; kept in owner-only/attacks.json.
 
@@ -82,36 +38,21 @@ def attack(
 
     Example: hubbub attack release --log log.tsv.gz --kind active --truth truth
     """
-    given: dict[str, Any] = dict(locals())
-    for name in (*NOT_OPTIONS, "release", "kind", "truth", "other", "targets", "seed"):
-        given.pop(name, None)
-    from hubbub.privacy.fingerprint import look
-    from hubbub.privacy.ledger import Ledger, named
     from hubbub.release.opened import Release
     from hubbub.worth.attacks.run import choose, mechanism_of, run
     from hubbub.worth.tasks.base import Truth
     from hubbub.worth.tasks.run import owner_only
 
-    terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     released, chosen = Release(release), choose(kind)
     folder, known = owner_only(released), None if truth is None else Truth(truth)
-    if config is None and (folder / "run.toml").is_file():
-        config = str(folder / "run.toml")
-    what = asked(given | dict.fromkeys(OF_THE_MECHANISM), None, config, release_options())
-    stated = what.given
-    if given["log"] is not None and config is not None and not _same(given["log"], config):
-        stated |= {name: given[name] for name in OF_THE_LOG}  # another log may well be in another format
-    if not stated["log"]:
-        raise ParameterError("--log LOG is missing.", next="give the raw log that the release was made from")
-    require(stated, (), "attack")
-    mechanism = build_mechanism(stated, what.settings) if stated["mechanism"] else mechanism_of(released)
-    who, which = named(stated["population"] or "default"), named(stated["dataset"] or "default")
-    with (
-        Ledger(Path(stated["ledger"]) if stated["ledger"] else None) as book,
-        open_log(stated, what.owner.period, terminal) as raw,
-    ):
-        look(book, raw, who, which, "attack")
-        terminal.say(BANNER)
+    stated, log = log_of_release(folder, log)
+    asked = stated.fill(MechanismOptions())
+    if asked.mechanism:
+        mechanism = asked.build(stated.settings_with(asked), canonical_urls=log.canonical_urls)
+    else:
+        mechanism = mechanism_of(released)
+    memory, threads = log.limits()
+    with looking("attack", log, stated.owner.period, terminal, BANNER) as raw:
         found = run(
             released,
             mechanism,
@@ -121,13 +62,13 @@ def attack(
             other=other,
             targets=targets,
             seed=seed,
-            say=partial(_tell, terminal),
-            memory=stated["memory"] or "2GB",
-            threads=whole_number(stated["threads"], "threads", most=1024),
+            say=terminal.tell,
+            memory=memory,
+            threads=threads,
         )
     for line in lines(found, {one.name for one in chosen}):
         terminal.say(line)
-    terminal.say(f"Kept in {folder / 'attacks.json'}. {looked(who, which)}")
+    terminal.say(f"Kept in {folder / 'attacks.json'}.")
     terminal.document(found)
 
 

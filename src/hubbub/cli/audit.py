@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hubbub.cli.shared import Json, Quiet, Terminal, Verbose, command
+from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import CheckFailed
 
 if TYPE_CHECKING:
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 @command
 def audit(
     mechanism: Annotated[
-        str | None, typer.Option(help="Only this mechanism, or `shared` for what all of them use.", metavar="M")
+        str | None,
+        typer.Option(help="Only this: {mechanisms}, or `shared` for what all of them use.", metavar="M"),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sampled runs.")] = False,
     mutants: Annotated[bool, typer.Option("--mutants", help="Audit broken versions: each must be caught.")] = False,
-    json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    *,
+    terminal: Terminal,
 ) -> None:
     """Try to refute the guarantees of the installed code, on logs made for it.
 
@@ -35,7 +35,6 @@ def audit(
     from hubbub.audit import mutants as run_mutants
     from hubbub.audit.checks.generic import NOT_RUN
 
-    terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     if mutants:
         found = run_mutants(mechanism, say=terminal.note)
         for line in strangers({row["of"] for row in found}):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hubbub.cli.shared import Json, Quiet, Terminal, Verbose, command
+from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import CheckFailed, InputError
 
 
@@ -20,9 +20,8 @@ def card(
     registry: Annotated[
         str | None, typer.Option(help="Write an entry for the DP Deployments Registry.", metavar="FILE")
     ] = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    *,
+    terminal: Terminal,
 ) -> None:
     """Show what a release claims, and check it without the log.
 
@@ -37,7 +36,6 @@ def card(
     from hubbub.card.words import noise_of, rule_of
     from hubbub.files import disk_errors
 
-    terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     document = load(release)
     findings = check_card(release) if check else []
     broken = [f for f in findings if not f.holds]

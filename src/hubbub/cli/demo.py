@@ -11,24 +11,22 @@ from hubbub.cli.estimate import estimate
 from hubbub.cli.evaluate import evaluate
 from hubbub.cli.inspect import inspect
 from hubbub.cli.release import release
-from hubbub.cli.shared import Json, Quiet, Terminal, Verbose, command
 from hubbub.cli.synth import synth
+from hubbub.cli.terminal import Terminal, command
 
 
 @command
 def demo(
     out: Annotated[str, typer.Option(help="Where to put the log, the ledger and the release.", metavar="DIR")] = "demo",
     users: Annotated[int, typer.Option(help="How many users the made-up log has.", min=100)] = 20_000,
-    json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    *,
+    terminal: Terminal,
 ) -> None:
     """Make up a log, release it privately, score it, and say what to open.
 
     Example: hubbub demo --out demo
     """
-    terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
-    hush = quiet or json
+    hush = terminal.quiet or terminal.json
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     log, config, ledger = folder / f"log-{users}.tsv.gz", folder / "demo.toml", folder / "ledger.sqlite"
@@ -54,9 +52,9 @@ def demo(
         format="aol",
         out=str(made),
         config=str(config),
-        json=json,
-        quiet=quiet,
-        verbose=verbose,
+        json=terminal.json,
+        quiet=terminal.quiet,
+        verbose=terminal.verbose,
         **budget,
         **book,
     )

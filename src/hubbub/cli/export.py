@@ -6,18 +6,17 @@ from typing import Annotated
 
 import typer
 
-from hubbub.cli.shared import Json, Quiet, Terminal, Verbose, command
+from hubbub.cli.terminal import Terminal, command
 
 
 @command
 def export(
     release: Annotated[str, typer.Argument(help="A release folder, or its public/.", metavar="RELEASE")],
-    to: Annotated[str, typer.Option(help="tsv, orcas, trec, graph or huggingface.", metavar="FORMAT")],
+    to: Annotated[str, typer.Option(help="The format: {exports}.", metavar="FORMAT")],
     out: Annotated[str, typer.Option(help="A new folder.", metavar="DIR")],
     gzip: Annotated[bool, typer.Option("--gzip", help="Compress text files.")] = False,
-    json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    *,
+    terminal: Terminal,
 ) -> None:
     """Write a release in another format. Reads public/ only, so it costs nothing; carries the card and the claim.
 
@@ -26,7 +25,6 @@ def export(
     from hubbub.card.schema import STAMP
     from hubbub.show.export import export as write
 
-    terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     made = write(release, to, out, gzip=gzip)
     if not made.private:
         terminal.warn(f"{STAMP}: so is this export, and it says so.")

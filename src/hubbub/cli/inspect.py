@@ -3,111 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from inspect import signature
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from hubbub.cli.release import release
-from hubbub.cli.shared import (
-    CanonicalUrls,
-    Columns,
-    Config,
-    Dataset,
-    EngineName,
-    Format,
-    Json,
-    LedgerFile,
-    LogFile,
-    Master,
-    MaxRejects,
-    Memory,
-    Population,
-    Quiet,
-    Terminal,
-    Threads,
-    Verbose,
-    Work,
-    asked,
-    command,
-    open_log,
-    parse_share,
-    require,
-)
+from hubbub.cli.config import read_configuration
+from hubbub.cli.options import NewLogOptions
+from hubbub.cli.raw_log import looking
+from hubbub.cli.terminal import Terminal, command
 
 if TYPE_CHECKING:
     from hubbub.look.inspected import Held, Profile, Spread
 
-NOT_OPTIONS = ("set", "config", "json", "quiet", "verbose")
 BANNER = "OWNER ONLY. Exact numbers of the raw log: not private, do not publish."
 
 
 @command
-def inspect(
-    log: LogFile = None,
-    format: Format = None,
-    columns: Columns = None,
-    canonical_urls: CanonicalUrls = None,
-    max_rejects: MaxRejects = None,
-    engine: EngineName = None,
-    master: Master = None,
-    memory: Memory = None,
-    threads: Threads = None,
-    work: Work = None,
-    population: Population = None,
-    dataset: Dataset = None,
-    ledger: LedgerFile = None,
-    config: Config = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
+def inspect(log: NewLogOptions, terminal: Terminal) -> None:
     """Profile a raw log: users, searches, rejected lines, how many users hold a query. Not private; recorded.
 
     Example: hubbub inspect log.tsv.gz --format aol
     """
-    given: dict[str, Any] = dict(locals())
-    for name in NOT_OPTIONS:
-        given.pop(name, None)
     from hubbub.look.inspected import profile
-    from hubbub.privacy.fingerprint import look
-    from hubbub.privacy.ledger import Ledger, named
 
-    terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
-    what = asked(given, None, config, release_options())
-    given = what.given
-    require(given, ("log",), "inspect")
-    share = parse_share("5%" if given["max_rejects"] is None else given["max_rejects"])
-    who, which = named(given["population"] or "default"), named(given["dataset"] or "default")
-    with (
-        Ledger(Path(given["ledger"]) if given["ledger"] else None) as book,
-        open_log(given, what.owner.period, terminal) as raw,
-    ):
-        look(book, raw, who, which, "inspect")
+    stated = read_configuration(log.config)
+    log = stated.fill(log)
+    share = log.share()
+    with looking("inspect", log, stated.owner.period, terminal, BANNER) as raw:
         found = profile(raw, share)
     for line in lines(found):
         terminal.say(line)
     for warning in found.warnings:
         terminal.warn(warning)
-    terminal.say(looked(who, which))
     terminal.document({"owner_only": found.record()})
-
-
-def release_options() -> list[str]:
-    """What a configuration may hold: the same file serves a release and the looks before it."""
-    return [name for name in signature(release).parameters if name not in NOT_OPTIONS]
-
-
-def looked(population: str, dataset: str) -> str:
-    """What a look does to later releases."""
-    return (
-        f"The ledger records this look at {population}/{dataset}: cards of later releases of this data, under whatever "
-        "name, will say that their parameters were informed by the raw log."
-    )
 
 
 def lines(found: Profile) -> Iterator[str]:
     """The profile for a person."""
-    yield BANNER
     yield f"lines      {found.lines:,} read, {found.rejected:,} rejected, {found.rows:,} rows"
     for reason, n in found.reasons.items():
         yield f"             {reason}: {n:,}"

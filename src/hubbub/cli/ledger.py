@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hubbub.cli.options import LedgerFile, Listed, NewPopulation
 from hubbub.cli.plan import plan
-from hubbub.cli.shared import Json, LedgerFile, NewPopulation, Quiet, Terminal, Verbose, command
+from hubbub.cli.terminal import Terminal, command
 
 if TYPE_CHECKING:
     from hubbub.privacy.ledger.budget import OpenEnvelope
 
 ledger = typer.Typer(help="The budget book: show, cap, plan, export.", no_args_is_help=True, rich_markup_mode=None)
-
-
-def _path(file: str | None) -> Path | None:
-    return None if file is None else Path(file)
 
 
 def _finite(x: float) -> float | None:
@@ -33,14 +31,13 @@ def _envelope(opened: OpenEnvelope) -> dict[str, object]:
     return {"id": opened.id, "fixed_by": opened.origin} | pair | {"used": opened.used()}
 
 
-@ledger.command()
+@ledger.command(cls=Listed)
 @command
 def show(
     population: Annotated[str | None, typer.Argument(help="Only this population.")] = None,
     ledger: LedgerFile = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    *,
+    terminal: Terminal,
 ) -> None:
     """Every release and the total of each population.
 
@@ -50,8 +47,7 @@ def show(
     from hubbub.privacy.ledger import Ledger, require_known
     from hubbub.privacy.ledger.words import standing_of, totals_of
 
-    terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
-    with Ledger(_path(ledger)) as book:
+    with Ledger(Path(ledger) if ledger is not None else None) as book:
         names = book.populations()
         if population is not None:
             require_known(population, names)
@@ -101,7 +97,7 @@ def show(
         terminal.document({"populations": totals, "entries": rows})
 
 
-@ledger.command()
+@ledger.command(cls=Listed)
 @command
 def cap(
     population: Annotated[str, typer.Argument(help="Which population.")],
@@ -113,9 +109,8 @@ def cap(
     ] = None,
     new_population: NewPopulation = None,
     ledger: LedgerFile = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    *,
+    terminal: Terminal,
 ) -> None:
     """Set the most that all releases of a population may spend together.
 
@@ -129,8 +124,7 @@ def cap(
     from hubbub.errors import ParameterError
     from hubbub.privacy.ledger import Ledger, refuse_new
 
-    terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
-    with Ledger(_path(ledger)) as book:
+    with Ledger(Path(ledger) if ledger is not None else None) as book:
         refuse_new(population, book.populations(), stated=bool(new_population))
         if thresholds is not None and not 0 <= thresholds < 1:
             raise ParameterError("--thresholds is a share of δ.", given=thresholds, allowed="from 0 to below 1")
@@ -142,23 +136,17 @@ def cap(
     terminal.document({"population": population, "cap_epsilon": epsilon, "cap_delta": delta, "warning": warning})
 
 
-@ledger.command()
+@ledger.command(cls=Listed)
 @command
-def export(
-    ledger: LedgerFile = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
+def export(ledger: LedgerFile = None, *, terminal: Terminal) -> None:
     """Everything in the ledger as one JSON document.
 
     Example: hubbub ledger export > ledger.json
     """
     from hubbub.privacy.ledger import Ledger
 
-    terminal = Terminal(as_json=True, quiet=quiet, verbose=verbose)
-    with Ledger(_path(ledger)) as book:
-        terminal.document(book.export())
+    with Ledger(Path(ledger) if ledger is not None else None) as book:
+        replace(terminal, json=True).document(book.export())
 
 
-ledger.command()(plan)
+ledger.command(cls=Listed)(plan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -9,44 +10,29 @@ from typing import Annotated
 
 import typer
 
-from hubbub.cli.shared import (
-    Delta,
-    Json,
-    LedgerFile,
-    NeighboursName,
-    Pool,
-    Quiet,
-    Serp,
-    Set,
-    TableNames,
-    Terminal,
-    Variant,
-    Verbose,
-    command,
-)
+from hubbub.cli.config import parse_settings
+from hubbub.cli.options import LedgerFile, MechanismOptions, Without
+from hubbub.cli.terminal import Terminal, command
 
-PlannedMechanism = Annotated[str, typer.Option(help="Which mechanism will run.", metavar="M")]
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedMechanismOptions(MechanismOptions):
+    """The mechanism of each planned release."""
+
+    mechanism: Annotated[str, typer.Option(help="Which mechanism will run: {mechanisms}.", metavar="M")] = "crowd"
 
 
 @command
 def plan(
     population: Annotated[str, typer.Argument(help="Whose cap.")],
     releases: Annotated[int, typer.Option(help="How many equal releases.", metavar="N")],
-    mechanism: PlannedMechanism = "crowd",
-    delta: Delta = None,
-    set: Set = None,
-    variant: Variant = None,
-    neighbours: NeighboursName = None,
-    tables: TableNames = None,
-    serp: Serp = None,
-    pool: Pool = None,
+    asked: Annotated[PlannedMechanismOptions, Without(["epsilon", "public_list", "previous"])],
     declare: Annotated[
         bool, typer.Option("--declare", help="Fix the plan: what it needs is kept for it from now on.")
     ] = False,
     ledger: LedgerFile = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    *,
+    terminal: Terminal,
 ) -> None:
     """The largest ε at which so many equal releases fit a population's cap. Spends nothing.
 
@@ -54,16 +40,13 @@ def plan(
 
     Example: hubbub ledger plan customers --releases 12 --tables queries
     """
-    from hubbub.cli.shared import parse_settings
     from hubbub.errors import ParameterError, Refused
-    from hubbub.mechanisms import build, mechanisms
+    from hubbub.mechanisms import mechanisms
     from hubbub.privacy import fitting
     from hubbub.privacy.guarantee import number
     from hubbub.privacy.ledger import Ledger
-    from hubbub.public.lists import read_pool, read_serp
 
-    terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
-    settings: dict[str, object] = dict(parse_settings(set or []))
+    mechanism, settings = asked.mechanism, parse_settings(asked.set or [])
     if mechanism not in mechanisms():
         raise ParameterError("There is no such mechanism.", given=mechanism, allowed=", ".join(mechanisms()))
     if "epsilon" in settings:
@@ -77,15 +60,11 @@ def plan(
                 next=f"hubbub ledger cap {population} --epsilon E --delta D",
             )
         takes = {parameter.name for parameter in mechanisms()[mechanism].parameters}
-        if delta is not None:
-            settings["delta"] = delta
+        if asked.delta is not None:
+            settings["delta"] = asked.delta
         elif "delta" in takes and "delta" not in settings and cap.delta:
             settings["delta"] = fitting.part_of(Fraction(repr(cap.delta)), Fraction(1, max(1, releases)))
-        lists = {"serp": read_serp(serp) if serp else None, "pool": read_pool(pool) if pool else None}
-        named = [t.strip() for t in tables.split(",")] if tables else None
-
-        asked = settings | {"epsilon": str(Decimal(repr(cap.epsilon)))}
-        one = build(mechanism, asked, variant=variant, neighbours=neighbours, tables=named, **lists)
+        one = asked.build(settings | {"epsilon": str(Decimal(repr(cap.epsilon)))}, canonical_urls=None)
         terminal.note("trying ε until no larger one fits")
         found = fitting.plan(book, population, releases, fitting.another(one))
         if declare and not found.inside:

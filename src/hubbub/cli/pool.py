@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from hubbub.cli.shared import Json, Quiet, Terminal, Verbose, command
+from hubbub.cli.options import Listed
+from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import ParameterError
 
 pool = typer.Typer(help="Public pools of queries.", no_args_is_help=True)
@@ -18,7 +19,7 @@ def main() -> None:
     """Public pools of queries, for `hubbub release --mechanism safelog --pool F`."""
 
 
-@pool.command()
+@pool.command(cls=Listed)
 @command
 def build(
     out: Annotated[str, typer.Option(help="A new .parquet file.", metavar="F")],
@@ -30,9 +31,8 @@ def build(
         str | None, typer.Option(help="The queries of an earlier private release.", metavar="DIR")
     ] = None,
     size: Annotated[int | None, typer.Option(help="With --ngrams: only the N most frequent.", metavar="N")] = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    *,
+    terminal: Terminal,
 ) -> None:
     """Build a pool of queries from public sources. It must not come from the log it will be used with.
 
@@ -40,7 +40,6 @@ def build(
     """
     from hubbub.public.pool import build as build_pool
 
-    terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     if ngrams and (queries is not None or release is not None):
         raise ParameterError("A pool has one source.", allowed="one of --ngrams, --queries F, --release DIR")
     started = time.monotonic()

@@ -5,54 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
-import typer
-
-from hubbub.cli.shared import (
-    AllowEmpty,
-    CanonicalUrls,
-    Columns,
-    Config,
-    Dataset,
-    Delta,
-    DropOutside,
-    EngineName,
-    Epsilon,
-    Format,
-    Json,
-    LedgerFile,
-    LogFile,
-    Master,
-    MaxRejects,
-    MechanismName,
-    Memory,
-    NeighboursName,
-    NewPopulation,
-    OtherPeople,
-    Pool,
-    Population,
-    Previous,
-    PublicList,
-    Quiet,
-    Serp,
-    Set,
-    TableNames,
-    Terminal,
-    Threads,
-    UsersPublic,
-    Variant,
-    Verbose,
-    Work,
-    asked,
-    build_mechanism,
-    command,
-    open_log,
-    parse_share,
-    require,
-    settle_format,
-    whole_number,
-)
+from hubbub.cli.config import read_configuration, resolved
+from hubbub.cli.options import MechanismOptions, NewLogOptions, ReleaseOptions, whole_number
+from hubbub.cli.raw_log import open_log, with_format
+from hubbub.cli.terminal import Terminal, command
+from hubbub.errors import ParameterError
 
 if TYPE_CHECKING:
     from hubbub.privacy.ledger import Ledger
@@ -61,60 +20,11 @@ if TYPE_CHECKING:
 
 
 @command
-def release(
-    log: LogFile = None,
-    out: Annotated[str | None, typer.Option(help="The folder to make; must not exist.", metavar="DIR")] = None,
-    mechanism: MechanismName = None,
-    epsilon: Epsilon = None,
-    delta: Delta = None,
-    set: Set = None,
-    variant: Variant = None,
-    neighbours: NeighboursName = None,
-    tables: TableNames = None,
-    format: Format = None,
-    columns: Columns = None,
-    canonical_urls: CanonicalUrls = None,
-    max_rejects: MaxRejects = None,
-    serp: Serp = None,
-    pool: Pool = None,
-    public_list: PublicList = None,
-    previous: Previous = None,
-    engine: EngineName = None,
-    master: Master = None,
-    memory: Memory = None,
-    threads: Threads = None,
-    work: Work = None,
-    population: Population = None,
-    new_population: NewPopulation = None,
-    other_people: OtherPeople = None,
-    dataset: Dataset = None,
-    users_public: UsersPublic = None,
-    ledger: LedgerFile = None,
-    config: Config = None,
-    seed: Annotated[int | None, typer.Option(help="Repeatable noise, for tests: NOT PRIVATE.", metavar="S")] = None,
-    not_private: Annotated[
-        bool | None, typer.Option("--not-private", help="Accept a release that is not private.")
-    ] = None,
-    allow_empty: AllowEmpty = None,
-    drop_outside: DropOutside = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
+def release(mechanism: MechanismOptions, options: ReleaseOptions, log: NewLogOptions, terminal: Terminal) -> None:
     """Release a log with a privacy guarantee, a card and a page.
 
     Example: hubbub release log.tsv.gz --format aol --mechanism korolova --epsilon 1 --delta 1e-6 --out release
     """
-    given: dict[str, Any] = dict(locals())
-    for name in ("set", "config", "json", "quiet", "verbose"):
-        del given[name]
-    terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
-    what = asked(given, set, config)
-    run(what.given, what.settings, what.owner, what.card, terminal)
-
-
-def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[str, Any], terminal: Terminal) -> None:
-    """The resolved command; `given` holds every option, None where nothing was said."""
     from hubbub.privacy.guarantee import finite, number
     from hubbub.privacy.ledger import Ledger
     from hubbub.privacy.ledger.words import totals_of
@@ -122,54 +32,55 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
     from hubbub.release.refusals import admit
     from hubbub.release.story import run_admitted
 
-    require(given, ("log", "out", "mechanism"), "release")
-    mechanism = build_mechanism(given, settings)
+    stated = read_configuration(log.config)
+    log, asked, options = stated.fill(log), stated.fill(mechanism), stated.fill(options)
+    settings, owner = stated.settings_with(asked), stated.owner
+    log.require()
+    if not options.out:
+        raise ParameterError("--out DIR is missing.", next="name the folder to make; see hubbub release --help")
+    built = asked.build(settings, canonical_urls=log.canonical_urls)
     plan = Plan(
-        mechanism,
-        Path(given["out"]).absolute(),
+        built,
+        Path(options.out).absolute(),
         owner,
-        population=given["population"] or "default",
-        dataset=given["dataset"] or "default",
-        users_public=whole_number(given["users_public"], "users-public"),
-        max_rejects=parse_share("5%" if given["max_rejects"] is None else given["max_rejects"]),
-        seed=whole_number(given["seed"], "seed", least=0),
-        not_private=bool(given["not_private"]),
-        new_population=bool(given["new_population"]),
-        allow_empty=bool(given["allow_empty"]),
-        drop_outside=bool(given["drop_outside"]),
-        other_people=bool(given["other_people"]),
-        run={k: _absolute(k, v) for k, v in given.items() if k not in ("epsilon", "delta")}
-        | {"set": dict(settings), "card": card},
+        population=log.population or "default",
+        dataset=log.dataset or "default",
+        users_public=whole_number(options.users_public, "users-public"),
+        max_rejects=log.share(),
+        seed=whole_number(options.seed, "seed", least=0),
+        not_private=bool(options.not_private),
+        new_population=bool(options.new_population),
+        allow_empty=bool(options.allow_empty),
+        drop_outside=bool(options.drop_outside),
+        other_people=bool(options.other_people),
+        run=resolved(log, asked, options) | {"set": settings, "card": stated.card},
     )
     draft = plan.drafted()
-    settle_format(given, terminal)
-    plan.run["format"] = given["format"]
+    log = with_format(log, terminal)
+    plan.run["format"] = log.format
     guarantee = plan.guarantee()
-    with (
-        Ledger(Path(given["ledger"]) if given["ledger"] else None) as ledger,
-        _resumable(given, plan, ledger, terminal) as kept,
-    ):
+    with Ledger(log.book) as ledger, _resumable(log, plan, ledger, terminal) as kept:
         admitted = admit(draft, ledger, None if kept is None else kept.entry)
         if admitted.reserved is None and plan.population not in ledger.populations():
             terminal.say(f"The population {plan.population} is new to the ledger {ledger.path}: its budget begins.")
         terminal.say(guarantee.sentence("" if owner.period is None else str(owner.period)))
-        for rule in mechanism.missing():
+        for rule in built.missing():
             terminal.say(f"  {rule}")
         for remark in plan.remarks():
             terminal.warn(remark)
-        mechanism.say = terminal.say
-        with open_log(given, owner.period, terminal, kept) as log:
-            result = run_admitted(log, admitted, ledger, say=terminal.note)
+        built.say = terminal.say
+        with open_log(log, owner.period, terminal, kept) as raw:
+            result = run_admitted(raw, admitted, ledger, say=terminal.note)
         spent = ledger.spent(plan.population)
     if result.warning:
         terminal.warn(result.warning)
     for note in result.notes:
         terminal.warn(note)
     users = result.owner_only["users"]
-    proves = mechanism.proven().epsilon is not None
-    if proves and plan.users_public is None and isinstance(users, int) and mechanism.loss().delta * users >= 1:
-        terminal.warn(f"δ = {number(mechanism.loss().delta)} is not below 1/users; publish with a smaller δ")
-    private, claimed = guarantee.private, mechanism.claimed()
+    proves = built.proven().epsilon is not None
+    if proves and plan.users_public is None and isinstance(users, int) and built.loss().delta * users >= 1:
+        terminal.warn(f"δ = {number(built.loss().delta)} is not below 1/users; publish with a smaller δ")
+    private, claimed = guarantee.private, built.claimed()
     if not private:
         terminal.say("NOT PRIVATE: stamped so; do not publish.")
     for table, rows in result.rows.items():
@@ -179,8 +90,8 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
     terminal.document(
         {
             "out": str(plan.out),
-            "mechanism": mechanism.name,
-            "variant": mechanism.variant,
+            "mechanism": built.name,
+            "variant": built.variant,
             "guarantee": {
                 "definition": guarantee.definition.value,
                 "epsilon": guarantee.epsilon,
@@ -190,7 +101,7 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
             },
             "claimed": {"epsilon": finite(claimed.epsilon), "delta": finite(claimed.delta)},
             "tables": result.rows,
-            "thresholds": mechanism.thresholds(),
+            "thresholds": built.thresholds(),
             "ledger": {
                 "population": plan.population,
                 "dataset": plan.dataset,
@@ -206,15 +117,15 @@ def run(given: dict[str, Any], settings: dict[str, str], owner: Any, card: dict[
 
 
 @contextmanager
-def _resumable(given: dict[str, Any], plan: Plan, ledger: Ledger, terminal: Terminal) -> Iterator[Run | None]:
+def _resumable(log: NewLogOptions, plan: Plan, ledger: Ledger, terminal: Terminal) -> Iterator[Run | None]:
     """With --work, a folder that an interrupted run leaves behind and the next one goes on from."""
     from hubbub.release.resume import Run, determines
 
-    if not given["work"]:
+    if not log.work:
         yield None
         return
-    reading = {name: given[name] for name in ("format", "columns", "canonical_urls", "engine")}
-    run = Run(Path(given["work"]), determines(plan, given["log"], reading, ledger.path), plan.out)
+    reading = {name: getattr(log, name) for name in ("format", "columns", "canonical_urls", "engine")}
+    run = Run(Path(log.work), determines(plan, log.require(), reading, ledger.path), plan.out)
     try:
         found = run.find(ledger)
         if run.stands is not None:
@@ -231,12 +142,3 @@ def _resumable(given: dict[str, Any], plan: Plan, ledger: Ledger, terminal: Term
         raise
     finally:
         run.remove()
-
-
-def _absolute(name: str, value: Any) -> Any:
-    """Paths as they can be found again from anywhere."""
-    return (
-        str(Path(value).absolute())
-        if value and name in ("log", "out", "serp", "pool", "public_list", "previous", "work", "ledger")
-        else value
-    )

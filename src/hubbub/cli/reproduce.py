@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hubbub.cli.shared import Json, Quiet, Terminal, Verbose, command
+from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import CheckFailed, ParameterError
 
 if TYPE_CHECKING:
@@ -37,9 +37,8 @@ def reproduce(
         str | None,
         typer.Option(help="Experiments: keep rows and draws here, and go on from there.", metavar="DIR"),
     ] = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    *,
+    terminal: Terminal,
 ) -> None:
     """Compute the papers' numbers again: as printed, computed, and whether they hold.
 
@@ -49,16 +48,15 @@ def reproduce(
     """
     given = {"users": users, "draws": draws, "seed": seed, "out": out}
     if experiments:
-        return _experiments(id, given, Terminal(as_json=json, quiet=quiet, verbose=verbose))
+        return _experiments(id, given, terminal)
     if options := [f"--{name}" for name, value in given.items() if value is not None]:
         raise ParameterError("This is about experiments.", given=", ".join(options), next="add --experiments")
     from hubbub.papers.numbers import PAPERS
     from hubbub.papers.numbers import reproduce as compute
 
-    terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     rows = compute(id)
     terminal.document({"rows": [row.record() for row in rows]})
-    if not json:
+    if not terminal.json:
         width = min(120, max(40, shutil.get_terminal_size().columns))
         if id is not None and len(rows) == 1:
             _details(rows[0], terminal, width)
@@ -85,7 +83,7 @@ def _experiments(id: str | None, given: dict[str, Any], terminal: Terminal) -> N
     if given["out"] is not None:
         write(Path(given["out"]), rows)
     terminal.document({"rows": [row.record() for row in rows]})
-    if not terminal.as_json:
+    if not terminal.json:
         width = min(120, max(40, shutil.get_terminal_size().columns))
         for line in lines(rows, width, details=terminal.verbose or len(rows) == 1):
             terminal.say(line)

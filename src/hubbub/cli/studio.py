@@ -5,39 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hubbub.cli.inspect import looked
-from hubbub.cli.shared import (
-    AllowEmpty,
-    CanonicalUrls,
-    Columns,
-    Config,
-    Dataset,
-    DropOutside,
-    Format,
-    Json,
-    LedgerFile,
-    MaxRejects,
-    Memory,
-    NewPopulation,
-    OtherPeople,
-    Population,
-    Quiet,
-    Terminal,
-    Threads,
-    UsersPublic,
-    Verbose,
-    asked,
-    command,
-    open_log,
-    parse_share,
-    settle_format,
-    whole_number,
-)
+from hubbub.cli.config import kinds_of, read_configuration, resolved
+from hubbub.cli.options import NewLogOptions, OwnerOptions, Without, whole_number
+from hubbub.cli.raw_log import looked, open_log, with_format
+from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
@@ -46,12 +23,12 @@ if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.studio.state import Studio
 
-OF_THE_LOG = ("log", "format", "columns", "canonical_urls", "max_rejects", "memory", "threads")
-NOT_ASKED = ("paths", "port", "no_browser", "folder", "config", "json", "quiet", "verbose")
+ELSEWHERE = Without(["engine", "master", "work"])  # the page reads a log once, on this machine
 
 
 @command
 def studio(
+    *,
     paths: Annotated[
         list[str] | None,
         typer.Argument(help="A log to tune and release; releases, or folders of them, to browse.", metavar="PATH"),
@@ -61,24 +38,9 @@ def studio(
     folder: Annotated[
         str, typer.Option(help="Where releases are written, each into a new folder.", metavar="DIR")
     ] = ".",
-    format: Format = None,
-    columns: Columns = None,
-    canonical_urls: CanonicalUrls = None,
-    max_rejects: MaxRejects = None,
-    memory: Memory = None,
-    threads: Threads = None,
-    population: Population = None,
-    new_population: NewPopulation = None,
-    other_people: OtherPeople = None,
-    dataset: Dataset = None,
-    ledger: LedgerFile = None,
-    config: Config = None,
-    users_public: UsersPublic = None,
-    allow_empty: AllowEmpty = None,
-    drop_outside: DropOutside = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    log: Annotated[NewLogOptions, Without(["log", *ELSEWHERE])],
+    options: OwnerOptions,
+    terminal: Terminal,
 ) -> None:
     """Open a log on a page: see what ε, δ, bounds and shares would keep, release it, browse releases.
 
@@ -86,19 +48,17 @@ def studio(
 
     Example: hubbub studio log.tsv.gz --format aol
     """
-    given: dict[str, Any] = {k: v for k, v in locals().items() if k not in NOT_ASKED}
-    terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     uvicorn = _web()
     from hubbub.studio.app import create_app
     from hubbub.studio.security import new_token
 
-    made = _studio(paths or [], given, config, folder, terminal)
+    made = _studio(paths or [], log, options, folder, terminal)
     with _listen(port) as listening:
         token, number = new_token(), listening.getsockname()[1]
         app = create_app(made, token, (f"127.0.0.1:{number}", f"localhost:{number}"))
         address = f"http://127.0.0.1:{number}/{token}/"
         terminal.document({"address": address})
-        typer.echo(f"The studio is at {address}", err=json)
+        typer.echo(f"The studio is at {address}", err=terminal.json)
         terminal.say("Keep this address to yourself; it ends with this process (Ctrl-C).")
         if made.opened is not None:
             terminal.say(looked(made.population, made.dataset))
@@ -150,39 +110,38 @@ def _listen(port: int) -> socket.socket:
     return listening
 
 
-def _studio(paths: list[str], given: dict[str, Any], config: str | None, folder: str, terminal: Terminal) -> Studio:
+def _studio(paths: list[str], log: NewLogOptions, options: OwnerOptions, folder: str, terminal: Terminal) -> Studio:
     """What the command line opened: releases at once, a log in the background."""
     from hubbub.studio.state import Opened, Studio
 
     releases, logs = _sorted(paths)
     if len(logs) > 1:
         raise ParameterError("The studio opens one log.", given=", ".join(logs), next="quote a glob, or name a folder")
-    given = given | {"log": logs[0] if logs else None}
     if not logs:
-        for name in OF_THE_LOG:
-            if given[name] is not None:
+        for name in ("format", "columns", "canonical_urls", "max_rejects", "memory", "threads"):
+            if getattr(log, name) is not None:
                 raise ParameterError(f"--{name.replace('_', '-')} is about a log, and none was named.")
-    what = asked(given, None, config)
-    if what.settings:
-        raise ParameterError("The page chooses the parameters.", given=", ".join(what.settings), next="leave [set] out")
-    own = {name: what.given[name] for name in given}
-    if own["log"] is not None:
-        own["log"] = str(Path(own["log"]).absolute())
-        settle_format(own, terminal)
-    whole_number(own["users_public"], "users-public")
-    share = parse_share("5%" if own["max_rejects"] is None else own["max_rejects"])
+    known = {name: kind for name, kind in kinds_of(NewLogOptions, OwnerOptions).items() if name not in ELSEWHERE}
+    stated = read_configuration(log.config, known)
+    if stated.settings:
+        given = ", ".join(stated.settings)
+        raise ParameterError("The page chooses the parameters.", given=given, next="leave [set] out")
+    log, options = stated.fill(replace(log, log=logs[0] if logs else None)), stated.fill(options)
+    if log.log is not None:
+        log = with_format(replace(log, log=str(Path(log.log).absolute())), terminal)
+    whole_number(options.users_public, "users-public")
     home = Path(folder).absolute()
     if not home.is_dir():
         raise ParameterError("There is no such folder.", given=folder, next="make it, or name another --folder")
-    made = Studio(home, what.owner, own, None if config is None else str(Path(config).absolute()), share)
+    config = None if log.config is None else str(Path(log.config).absolute())
+    made = Studio(home, stated.owner, resolved(log, options), config, log.share())
     for path in releases:
         made.add(path)
-    if own["log"] is not None:
-        made.opened = Opened(Path(own["log"]).name)
-        reading = {"engine": None, "master": None, "work": None} | own
+    if log.log is not None:
+        made.opened = Opened(Path(log.log).name)
 
         def read(progress: Callable[[int, int], None]) -> SearchLog:
-            return open_log(reading, what.owner.period, _Silent(progress))
+            return open_log(log, stated.owner.period, _Silent(progress))
 
         threading.Thread(target=made.look, args=(read,), daemon=True).start()
     return made

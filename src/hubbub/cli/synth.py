@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from hubbub.cli.shared import Json, Quiet, Terminal, Verbose, command
+from hubbub.cli.terminal import Terminal, command
 
 
 @command
 def synth(
     users: Annotated[int, typer.Option(help="How many users the log has.", metavar="N")],
     out: Annotated[str, typer.Option(help="A new .tsv, .tsv.gz (AOL's format) or .parquet.", metavar="FILE")],
-    preset: Annotated[str, typer.Option(help="aol (three months) or gotz (one month).")] = "aol",
+    preset: Annotated[str, typer.Option(help="The shape of the log: {presets}.")] = "aol",
     seed: Annotated[int, typer.Option(help="The same seed gives the same log.")] = 0,
     truth: Annotated[
         str | None, typer.Option(help="A new folder for serp, topics, intents, … (.parquet).", metavar="DIR")
@@ -25,9 +25,8 @@ def synth(
             help="Plant canaries: `default`, or a tab separated file of query, users, times, url.", metavar="FILE"
         ),
     ] = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    *,
+    terminal: Terminal,
 ) -> None:
     """Make up a search log: nobody asked any of it, and what it means is known.
 
@@ -36,7 +35,6 @@ def synth(
     from hubbub.synth import MADE_UP, read_canaries
     from hubbub.synth.run import synthesise
 
-    terminal = Terminal(as_json=json, quiet=quiet, verbose=verbose)
     planted = MADE_UP if canaries == "default" else read_canaries(Path(canaries)) if canaries else ()
     made = synthesise(
         users,

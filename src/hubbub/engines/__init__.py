@@ -2,4 +2,5 @@
 
 from hubbub.engines.base import Engine
 
-__all__ = ["Engine"]
+__all__ = ["ENGINES", "Engine"]
+ENGINES = ("duckdb", "spark")

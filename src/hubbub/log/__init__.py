@@ -170,7 +170,9 @@ def _engine(name: str, work: Path, master: str | None, memory: str, threads: int
 
         return Spark(work, master=master or f"local[{threads or '*'}]", memory=memory)
     if name != "duckdb":
-        raise ParameterError("There is no such engine.", given=name, allowed="duckdb, spark")
+        from hubbub.engines import ENGINES
+
+        raise ParameterError("There is no such engine.", given=name, allowed=", ".join(ENGINES))
     if master is not None:
         raise ParameterError("DuckDB has no master.", given=master, next="say --engine spark, or leave --master out")
     from hubbub.engines.duckdb import DuckDB

@@ -47,7 +47,7 @@ def test_before_anything_is_reserved(
 
     monkeypatch.setattr(Ledger, "reserve", reserved)
     monkeypatch.setattr(
-        "hubbub.cli.shared.Terminal.warn", lambda self, text: seen.append(text.split(" is above")[0].split(" =")[0])
+        "hubbub.cli.terminal.Terminal.warn", lambda self, text: seen.append(text.split(" is above")[0].split(" =")[0])
     )
     out = tmp_path / "out"
     words = ("release", log_file, "--format", "aol", "--mechanism", "gaussian", "--out", out)

@@ -204,5 +204,5 @@ def test_the_command_line_beats_the_configuration(hubbub: Hubbub, inputs: Path, 
     assert "at most 0 of them" in result.stderr, "zero is not the default"
     hubbub("release", inputs / "good.tsv", *rest, "--set", "epsilon=2", "--set", "d=3", "--out", tmp_path / "out")
     resolved = (tmp_path / "out" / "owner-only" / "run.toml").read_text(encoding="utf-8")
-    for line in ('epsilon = "2"', 'd = "3"', 'keep = "random"', "max_rejects = 0"):
+    for line in ('epsilon = "2"', 'd = "3"', 'keep = "random"', 'max_rejects = "0"'):
         assert line in resolved

@@ -9,7 +9,6 @@ import numpy as np
 from hubbub.look.estimate.curve import Curve, series
 from hubbub.look.estimate.result import Estimate, TableEstimate
 
-BANNER = "OWNER ONLY. Computed from the raw log without a privacy mechanism: not private, do not publish."
 LINES = 9
 EVENTS = {"clicks": "clicks", "keywords": "words asked", "transitions": "transitions"}
 
@@ -18,7 +17,6 @@ def lines(estimate: Estimate) -> Iterator[str]:
     """Everything, in the order in which questions come."""
     source = estimate.source
     if estimate.owner_only:
-        yield BANNER
         yield f"Shape: the log itself, {source['users']:,} users."
     else:
         scaled = "" if source["sample"] == source["users"] else f", scaled from a sample of {source['sample']:,}"

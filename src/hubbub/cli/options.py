@@ -1,0 +1,278 @@
+"""Every option that several commands take, declared once, in typed groups: a command takes a group as one argument.
+
+What an option may also say in a configuration file follows from the same declarations (config.py).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import typer
+from typer.core import TyperCommand
+
+from hubbub.errors import ParameterError
+
+if TYPE_CHECKING:
+    from hubbub.mechanisms import Mechanism
+
+REGISTRIES = {
+    "attacks": "hubbub.worth.attacks:attacks",
+    "engines": "hubbub.engines:ENGINES",
+    "exports": "hubbub.show.export:formats",
+    "formats": "hubbub.ingest:formats",
+    "mechanisms": "hubbub.mechanisms:mechanisms",
+    "presets": "hubbub.synth:PRESETS",
+    "tasks": "hubbub.worth.tasks:tasks",
+}
+
+
+def installed(kind: str) -> str:
+    """The names of everything there is of a kind; imported only when asked, because `hubbub --help` must be quick."""
+    module, _, name = REGISTRIES[kind].partition(":")
+    registry = getattr(import_module(module), name)
+    return ", ".join(registry() if callable(registry) else registry)
+
+
+class Listed(TyperCommand):
+    """A command in whose help `{mechanisms}` and the like stand for the names that are installed."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Fill in the names, and show it."""
+        for option in self.params:
+            help = getattr(option, "help", None) or ""
+            option.help = re.sub(r"\{(\w+)\}", lambda found: installed(found[1]), help)  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
+
+
+class Without(tuple[str, ...]):
+    """Marks the options of a group that a command does not offer: `Annotated[Group, Without(["name"])]`."""
+
+
+LedgerFile = Annotated[
+    str | None, typer.Option("--ledger", help="The budget book. Default: the user's data directory.", metavar="FILE")
+]
+NewPopulation = Annotated[
+    bool | None,
+    typer.Option("--new-population", help="These are people that no population of the ledger is about."),
+]
+Pool = Annotated[str | None, typer.Option(help="Public pool of queries: `hubbub pool build` makes one.", metavar="F")]
+ReleaseFolder = Annotated[str, typer.Argument(help="The folder that `hubbub release --out` wrote.", metavar="RELEASE")]
+TruthFolder = Annotated[
+    str | None, typer.Option(help="Folder with what some tasks need: see hubbub synth --truth.", metavar="DIR")
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingOptions:
+    """How the lines of a log become records."""
+
+    format: Annotated[
+        str | None, typer.Option(help="Format of the log: {formats}; else it is recognised (auto).", metavar="F")
+    ] = None
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="For `table`: user=…,time=…,query=…,url=…,rank=…; "
+            "for `ubi`: user=client_id|user_id|session_id[,click=…]",
+            metavar="NAME=COLUMN,…",
+        ),
+    ] = None
+    canonical_urls: Annotated[bool | None, typer.Option("--canonical-urls", help="Canonicalise clicked URLs.")] = None
+
+    def roles(self) -> dict[str, str] | None:
+        """Which column has which role, where --columns says it."""
+        if not self.columns:
+            return None
+        columns: dict[str, str] = {}
+        for pair in self.columns.split(","):
+            name, equals, column = pair.partition("=")
+            if not equals or not name.strip() or not column.strip():
+                allowed = "user=…,time=…,query=…,url=…,rank=…"
+                raise ParameterError("--columns cannot be read.", given=self.columns, allowed=allowed)
+            columns[name.strip()] = column.strip()
+        return columns
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineOptions:
+    """Where the records are counted."""
+
+    engine: Annotated[str | None, typer.Option(help="Where the log is counted: {engines} (duckdb).")] = None
+    master: Annotated[str | None, typer.Option(help="For spark: its master (local[*]).", metavar="URL")] = None
+    memory: Annotated[str | None, typer.Option(help="The memory limit of an engine (2GB).")] = None
+    threads: Annotated[int | None, typer.Option(help="The engine's threads (all cores).")] = None
+    work: Annotated[
+        str | None, typer.Option(help="Folder for copies of the raw log; run again to go on.", metavar="DIR")
+    ] = None
+
+    def limits(self) -> tuple[str, int | None]:
+        """Memory and threads, checked."""
+        return self.memory or "2GB", whole_number(self.threads, "threads", most=1024)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerOptions:
+    """Under which names the ledger keeps a release of a log, or a look at it."""
+
+    population: Annotated[str | None, typer.Option(help="Who the log is about; budgets add up per population.")] = None
+    dataset: Annotated[str | None, typer.Option(help="Your name for this log: population and period.")] = None
+    ledger: LedgerFile = None
+
+    def names(self) -> tuple[str, str]:
+        """Population and data set."""
+        from hubbub.privacy.ledger import named
+
+        return named(self.population or "default"), named(self.dataset or "default")
+
+    @property
+    def book(self) -> Path | None:
+        """Where the ledger is; None: where the user's own is."""
+        return Path(self.ledger) if self.ledger else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogOptions(LedgerOptions, EngineOptions, ReadingOptions):
+    """A raw log: where it is, how it is read and counted, and what the ledger calls it."""
+
+    ASKED: ClassVar[str] = "LOG"
+    log: Annotated[str | None, typer.Argument(help="The log: a file, a folder or a quoted glob.", metavar="LOG")] = None
+    config: Annotated[
+        str | None, typer.Option(help="TOML with any of these options and a [card] table.", metavar="FILE")
+    ] = None
+
+    def require(self) -> str:
+        """Where the log is; refuses none, and an engine there is not."""
+        if not self.log:
+            raise ParameterError(
+                f"{self.ASKED} is missing.", next="name the raw log: a file, a folder or a quoted glob"
+            )
+        if self.engine is not None and self.engine not in installed("engines").split(", "):
+            raise ParameterError("There is no such engine.", given=self.engine, allowed=installed("engines"))
+        return self.log
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewLogOptions(LogOptions):
+    """A raw log that has not been released yet: it may be too broken for that."""
+
+    max_rejects: Annotated[str | None, typer.Option(help="Stop if more lines than this are unreadable (5%).")] = None
+
+    def share(self) -> float:
+        """The share of lines that may be rejected, such as 5% or 0.05."""
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(%?)", (self.max_rejects or "5%").strip())
+        share = float(match.group(1)) / (100 if match.group(2) else 1) if match else -1.0
+        if not 0 <= share <= 1:
+            raise ParameterError("--max-rejects is not a share.", given=self.max_rejects, allowed="0% to 100%, e.g. 5%")
+        return share
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleasedLogOptions(LogOptions):
+    """The raw log that a release was made from: its own owner-only/run.toml knows the rest."""
+
+    ASKED = "--log LOG"
+    log: Annotated[
+        str | None,
+        typer.Option("--log", help="The raw log. Default: the one of owner-only/run.toml.", metavar="LOG"),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetOptions:
+    """What a mechanism may cost, and its other parameters."""
+
+    epsilon: Annotated[str | None, typer.Option(help="Privacy loss ε; same as --set epsilon=E.", metavar="E")] = None
+    delta: Annotated[
+        str | None, typer.Option(help="δ, on top of the factor e^ε; same as --set delta=D.", metavar="D")
+    ] = None
+    set: Annotated[
+        list[str] | None, typer.Option(help="A parameter, as name=value; repeatable.", metavar="NAME=VALUE")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MechanismOptions(BudgetOptions):
+    """Which mechanism runs, and what it is given besides the log."""
+
+    mechanism: Annotated[str | None, typer.Option(help="Which mechanism: {mechanisms}.", metavar="M")] = None
+    variant: Annotated[str | None, typer.Option(help="strict (provable, default) or published (as in the paper).")] = (
+        None
+    )
+    neighbours: Annotated[str | None, typer.Option(help="add-remove (default) or replace.")] = None
+    tables: Annotated[str | None, typer.Option(help="Tables to release, e.g. queries,clicks.", metavar="T,…")] = None
+    serp: Annotated[
+        str | None, typer.Option(help="Public result list: Parquet or TSV with query, url.", metavar="F")
+    ] = None
+    pool: Pool = None
+    public_list: Annotated[
+        str | None, typer.Option(help="Queries anybody knows: Parquet or TSV with a column query.", metavar="F")
+    ] = None
+    previous: Annotated[
+        str | None, typer.Option(help="An earlier private release, whose queries count as known.", metavar="RELEASE")
+    ] = None
+
+    def build(self, settings: dict[str, str], *, canonical_urls: bool | None) -> Mechanism:
+        """The mechanism that these options describe."""
+        from hubbub.mechanisms import build
+        from hubbub.public.lists import read_list, read_pool, read_serp
+        from hubbub.release.earlier import read_previous
+
+        if not self.mechanism:
+            raise ParameterError("--mechanism M is missing.", allowed=installed("mechanisms"), next="name one of them")
+        return build(
+            self.mechanism,
+            settings,
+            variant=self.variant,
+            neighbours=self.neighbours,
+            tables=[t.strip() for t in self.tables.split(",")] if self.tables else None,
+            serp=read_serp(self.serp, canonical_urls=bool(canonical_urls)) if self.serp else None,
+            pool=read_pool(self.pool) if self.pool else None,
+            public_list=read_list(self.public_list) if self.public_list else None,
+            previous=read_previous(self.previous) if self.previous else None,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnerOptions:
+    """What only the owner can state of a release, or agree to."""
+
+    users_public: Annotated[
+        int | None, typer.Option(help="Declared number of users; δ must be below 1/N.", metavar="N")
+    ] = None
+    new_population: NewPopulation = None
+    other_people: Annotated[
+        bool | None,
+        typer.Option(
+            "--other-people", help="These are other people, though the same records were released under another name."
+        ),
+    ] = None
+    allow_empty: Annotated[
+        bool | None, typer.Option("--allow-empty", help="Release though no row lies in the stated period.")
+    ] = None
+    drop_outside: Annotated[
+        bool | None,
+        typer.Option("--drop-outside", help="Leave out rows outside the stated period, instead of stopping."),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseOptions(OwnerOptions):
+    """What is said of one release alone."""
+
+    out: Annotated[str | None, typer.Option(help="The folder to make; must not exist.", metavar="DIR")] = None
+    seed: Annotated[int | None, typer.Option(help="Repeatable noise, for tests: NOT PRIVATE.", metavar="S")] = None
+    not_private: Annotated[bool | None, typer.Option("--not-private", help="Accept a release that is not private.")] = (
+        None
+    )
+
+
+def whole_number(value: int | None, name: str, least: int = 1, most: int | None = None) -> int | None:
+    """An option that counts something."""
+    if value is not None and not least <= value <= (value if most is None else most):
+        allowed = f"{least} or more" if most is None else f"{least} to {most}"
+        raise ParameterError(f"--{name} must be a whole number.", given=value, allowed=allowed)
+    return value

@@ -1,0 +1,92 @@
+"""A raw log opened by a command: the way of every look at it, and of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from hubbub.cli.config import Configuration, read_configuration
+from hubbub.cli.options import LogOptions, ReadingOptions, ReleasedLogOptions
+from hubbub.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from hubbub.log import Period, SearchLog
+    from hubbub.release.resume import Run
+
+Log = TypeVar("Log", bound=LogOptions)
+
+
+@contextmanager
+def looking(
+    command: str, log: LogOptions, period: Period | None, terminal: Terminal, banner: str
+) -> Iterator[SearchLog]:
+    """A look at a raw log: recorded by the ledger before anything is shown, because it informs later releases."""
+    from hubbub.privacy.fingerprint import look
+    from hubbub.privacy.ledger import Ledger
+
+    log.require()
+    population, dataset = log.names()
+    with Ledger(log.book) as book, open_log(log, period, terminal) as raw:
+        look(book, raw, population, dataset, command)
+        terminal.say(banner)
+        terminal.say(looked(population, dataset))
+        yield raw
+
+
+def looked(population: str, dataset: str) -> str:
+    """What a look does to later releases."""
+    return (
+        f"The ledger records this look at {population}/{dataset}: cards of later releases of this data, under whatever "
+        "name, will say that their parameters were informed by the raw log."
+    )
+
+
+def log_of_release(owner_only: Path, log: ReleasedLogOptions) -> tuple[Configuration, ReleasedLogOptions]:
+    """The log of a release: what is not said here is taken from the release's own run.toml, or from --config."""
+    own = owner_only / "run.toml"
+    stated = read_configuration(str(own) if log.config is None and own.is_file() else log.config)
+    full, made_from = stated.fill(log), stated.options.get("log")
+    if log.log is not None and (made_from is None or Path(made_from).absolute() != Path(log.log).absolute()):
+        own_reading = {name: getattr(log, name) for name in ReadingOptions.__dataclass_fields__}
+        full = replace(full, **own_reading)  # another log may well be in another format
+    return stated, full
+
+
+def with_format(log: Log, terminal: Terminal) -> Log:
+    """Where no format was given, recognise it, say so, and go on as if it had been."""
+    from hubbub.ingest import AUTO, sniff
+
+    if log.format not in (None, AUTO):
+        return log
+    found = sniff(log.require(), log.roles())
+    terminal.say(f"The log looks like {found.format}: {found.why}. Using --format {found.format}.")
+    return replace(log, format=found.format)
+
+
+def open_log(log: LogOptions, period: Period | None, terminal: Terminal, run: Run | None = None) -> SearchLog:
+    """Read and clean the log these options describe; close it after use."""
+    from hubbub.ingest import AUTO
+    from hubbub.log import read_log
+
+    log = with_format(log, terminal)
+    memory, threads = log.limits()
+    raw = read_log(
+        log.require(),
+        format=log.format or AUTO,
+        columns=log.roles(),
+        period=period,
+        canonical_urls=bool(log.canonical_urls),
+        engine=log.engine or "duckdb",
+        master=log.master,
+        memory=memory,
+        threads=threads,
+        work=Path(log.work) if log.work else None,
+        run=run,
+        progress=terminal.progress("reading"),
+    )
+    if raw.ingested.rejected:
+        terminal.warn(f"{raw.ingested.rejected} of {raw.ingested.read} lines set aside: {raw.ingested.reasons}")
+    return raw
