@@ -7,7 +7,7 @@ options from it and leaves the others.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 from unicodedata import category
@@ -62,7 +62,7 @@ def read_configuration(path: str | None, known: Mapping[str, type] | None = None
 
 def kinds_of(*groups: type) -> dict[str, type]:
     """The options that a configuration may hold, and the type of each."""
-    hints = {name: hint for group in groups for name, hint in get_type_hints(group).items() if name not in APART}
+    hints = {f.name: get_type_hints(group)[f.name] for group in groups for f in fields(group) if f.name not in APART}
     return {name: next(kind for kind in get_args(hint) if kind in KINDS) for name, hint in hints.items()}
 
 

@@ -57,7 +57,6 @@ def release(mechanism: MechanismOptions, options: ReleaseOptions, log: NewLogOpt
     )
     draft = plan.drafted()
     log = with_format(log, terminal)
-    plan.run["format"] = log.format
     guarantee = plan.guarantee()
     with Ledger(log.book) as ledger, _resumable(log, plan, ledger, terminal) as kept:
         admitted = admit(draft, ledger, None if kept is None else kept.entry)

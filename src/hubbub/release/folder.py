@@ -59,7 +59,8 @@ def write_owner_only(folder: Path, log: SearchLog, plan: Plan) -> None:
     else:
         shutil.copyfile(log.ingested.rejects, folder / "rejects.parquet")
     lines = ["# Everything that made this release; `hubbub release --config run.toml` reads it again."]
-    stated = {key: value for key, value in plan.run.items() if value is not None}
+    found = {"format": log.ingested.format} if "format" in plan.run else {}  # recognised, where it was not given
+    stated = {key: value for key, value in (plan.run | found).items() if value is not None}
     lines += [f"{key} = {_toml(value)}" for key, value in stated.items() if not isinstance(value, dict)]
     for key, value in stated.items():
         if isinstance(value, dict):

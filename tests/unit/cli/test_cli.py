@@ -11,29 +11,11 @@ import jsonschema
 import pytest
 import yaml
 from tests.conftest import RELEASE, Hubbub, document
+from tests.unit.cli.test_options import PROMISED
 
 from hubbub.privacy.ledger import Ledger
 
-COMMANDS = [
-    ["demo"],
-    ["synth"],
-    ["inspect"],
-    ["estimate"],
-    ["release"],
-    ["evaluate"],
-    ["attack"],
-    ["compare"],
-    ["export"],
-    ["report"],
-    ["reproduce"],
-    ["studio"],
-    ["pool", "build"],
-    ["card"],
-    ["audit"],
-    ["ledger", "show"],
-    ["ledger", "cap"],
-    ["ledger", "export"],
-]
+COMMANDS = [name.split() for name in PROMISED]
 HEAVY = ("duckdb", "pyarrow", "scipy", "dp_accounting", "numpy", "pydantic")
 
 
@@ -49,10 +31,13 @@ def test_help_imports_nothing_heavy() -> None:
     script = (
         "import sys\nfrom hubbub.cli import app\n"
         "try:\n    app(['--help'])\nexcept SystemExit:\n    pass\n"
-        f"print('HEAVY', [m for m in {HEAVY!r} if m in sys.modules])"
+        f"print('HEAVY', [m for m in {HEAVY!r} if m in sys.modules])\n"
+        "ours = {m for m in sys.modules if m.startswith('hubbub') and not m.startswith('hubbub.cli')}\n"
+        "print('OURS', sorted(ours))"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert "HEAVY []" in run.stdout
+    assert "OURS ['hubbub', 'hubbub.errors', 'hubbub.privacy', 'hubbub.privacy.existence']" in run.stdout
 
 
 def test_the_module_runs_as_a_command() -> None:
