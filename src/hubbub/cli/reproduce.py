@@ -17,9 +17,6 @@ from hubbub.errors import CheckFailed, ParameterError
 
 if TYPE_CHECKING:
     from hubbub.papers.numbers import NumberRow
-    from hubbub.papers.numbers.rows import Verdict
-
-VERDICTS: tuple[Verdict, ...] = ("match", "differs", "impossible")
 
 
 @command
@@ -53,6 +50,7 @@ def reproduce(
         raise ParameterError("This is about experiments.", given=", ".join(options), next="add --experiments")
     from hubbub.papers.numbers import PAPERS
     from hubbub.papers.numbers import reproduce as compute
+    from hubbub.papers.numbers.rows import VERDICTS
 
     rows = compute(id)
     terminal.document({"rows": [row.record() for row in rows]})
@@ -61,12 +59,13 @@ def reproduce(
         if id is not None and len(rows) == 1:
             _details(rows[0], terminal, width)
         else:
-            _wrapped("verdict, id, expected → computed; why, where they do not match", "", terminal, width)
+            _wrapped("verdict, id, expected → computed; why, where it is neither match nor holds", "", terminal, width)
             terminal.say()
             for key, of_paper in groupby(rows, key=lambda row: row.id.partition("/")[0]):
                 _table(PAPERS[key].title, list(of_paper), terminal, width)
             many = Counter(row.verdict for row in rows)
-            terminal.say(f"{len(rows)} rows: " + ", ".join(f"{many[v]} {v}" for v in VERDICTS) + ".")
+            counted = ", ".join(f"{many[v]} {v}" for v in VERDICTS)
+            _wrapped(f"{len(rows)} rows: {counted}.", "", terminal, width)
     wrong = [f"{row.id}: {', '.join(row.wrong)}" for row in rows if row.wrong]
     if wrong:
         raise CheckFailed("Computed numbers are not those of our own study:\n  " + "\n  ".join(wrong))
@@ -108,7 +107,7 @@ def _table(title: str, rows: Sequence[NumberRow], terminal: Terminal, width: int
                 _wrapped(numbers, " " * 16, terminal, width)
             else:
                 terminal.say(line)
-            if row.verdict != "match" or terminal.verbose:
+            if row.verdict not in ("match", "holds") or terminal.verbose:
                 _wrapped(row.why, " " * 16, terminal, width)
     terminal.say()
 

@@ -13,6 +13,7 @@ from hubbub.papers.numbers.rows import Number, NumberRow, Paper, PaperPart, agre
 
 NAME = "Götz et al. 2009"
 TABLE_1 = PaperPart(NAME, "gotz/table-1", "Table 1: δ by Theorem 2 with τ = 1, and δ′; U = 500k, m = 5, ε = ε′ = 2m/λ")
+SECTION_5_3 = PaperPart(NAME, "gotz/section-5.3", 'Section 5.3, on Table 1: "We observe that δ < δ′"')
 THEOREM_1 = PaperPart(NAME, "gotz/theorem-1", "Theorem 1: (ε′, δ′)-indistinguishability, equation (3)")
 THEOREM_2 = PaperPart(NAME, "gotz/theorem-2", "Theorem 2: (ε, δ)-probabilistic differential privacy")
 STEP_1 = PaperPart(NAME, "gotz/step-1", "Step 1 of ZEALOUS: which m items of a user are selected is left open")
@@ -37,6 +38,7 @@ def rows() -> Iterator[NumberRow]:
     """In the order of the paper, Theorem 1 beside the table that contradicts it."""
     yield from corollary_1()
     yield from table_1()
+    yield from section_5_3()
     yield from theorem_1()
     yield from theorem_2()
     yield from theorem_3()
@@ -80,6 +82,36 @@ def table_1() -> Iterator[NumberRow]:
         Number(nearest, "12"),
         noted="16",
     )
+
+
+def section_5_3() -> Iterator[NumberRow]:
+    """The sentence about Table 1, against Table 1: by the printed entries, and by the two formulas."""
+    printed = [pair for delta, prime in PRINTED_1.values() for pair in zip(delta, prime, strict=True)]
+    below = sum(Decimal(delta) < Decimal(prime) for delta, prime in printed)
+    least = min(Decimal(delta) / Decimal(prime) for delta, prime in printed)
+    yield SECTION_5_3.stated(
+        "printed",
+        "δ < δ′ in all 8 cells",
+        below,
+        below == len(printed),
+        "Cells of the printed table in which δ is smaller than δ′: in every one it is larger, at the least {} times: "
+        "the sentence is reversed. That one definition implies the other says nothing about the δ of one algorithm.",
+        Number(float(least), "3226"),
+        noted="0",
+        inequality=True,
+    )
+    for lam, noted in ((1, "9158"), (5, "224664")):
+        ratio = USERS * math.exp((1 - 5) / lam)
+        yield SECTION_5_3.stated(
+            f"ratio-{lam}",
+            "δ/δ′ < 1",
+            ratio,
+            ratio < 1,
+            f"λ = {lam}: δ/δ′ = (U/τ) e^((τ−m)/λ) for every τ′, with U = 500k, m = 5, τ = 1 (before δ is cut at 1). "
+            "The first δ is a union over all U users, the second is about one.",
+            noted=noted,
+            inequality=True,
+        )
 
 
 def _digits(x: Decimal, n: int, rounding: str) -> Decimal:
@@ -153,6 +185,7 @@ def theorem_3() -> Iterator[NumberRow]:
         kept >= accuracy,
         f"{setting} The printed number would need τ′ = τ*.",
         noted="0.5",
+        inequality=True,
     )
     yield THEOREM_3.stated(
         "missed",
@@ -161,9 +194,16 @@ def theorem_3() -> Iterator[NumberRow]:
         1 - kept <= missed,
         f"{setting} The printed number would need τ′ = τ* − ξ, and disagrees with the other one.",
         noted="0.5",
+        inequality=True,
     )
     yield THEOREM_3.stated(
-        "at-least-half", "at least 1/2", kept, kept >= 0.5, "Theorem 4: this much of Theorem 3 stands.", noted="0.5"
+        "at-least-half",
+        "at least 1/2",
+        kept,
+        kept >= 0.5,
+        "Theorem 4: this much of Theorem 3 stands.",
+        noted="0.5",
+        inequality=True,
     )
 
 
@@ -254,6 +294,7 @@ def corollary_1() -> Iterator[NumberRow]:
         needed <= domain,
         "U = 10^6, m = 10, τ + ξ = 50, ε = 1, c = 0.01: Um/(τ+ξ) (e^(ε(τ+ξ))/c + 1) items are needed. There are more.",
         noted="1.04e29",
+        inequality=True,
     )
 
 

@@ -26,6 +26,7 @@ TABLES_5_6 = PaperPart(NAME, "hong/tables-5-6", "Tables 5 and 6: outputs at e^ε
 TABLE_7 = PaperPart(
     NAME, "hong/table-7", "Table 7: retained pairs of 6043; computed is the limit nB, as each has a row"
 )
+SECTION_6_3 = PaperPart(NAME, "hong/section-6.3", 'Section 6.3: "Precision is always equal to 1", and why')
 FIGURE_1 = PaperPart(NAME, "hong/figure-1", "Figure 1: the example x = {0, 3, 20, 0, 4}")
 SAMPLING = PaperPart(NAME, "hong/sampling", "Theorem 1: sampling user-IDs is (ε, δ)-probabilistically private")
 END_TO_END = PaperPart(
@@ -51,6 +52,7 @@ def rows() -> Iterator[NumberRow]:
     yield from table_4()
     yield from forced()
     yield from tables_5_to_7()
+    yield from precision()
     yield from sampling()
     yield from end_to_end()
 
@@ -134,8 +136,10 @@ def forced() -> Iterator[NumberRow]:
             "Pr[Ω1] <= δ for each user",
             USERS * float(delta),
             True,
-            f"What δ = {delta} means even if all holds: so many of 1980 real users may appear with true clicks.",
+            f"What δ = {delta} means even if all holds: so many of 1980 real users may appear with true clicks. Holds "
+            "by construction: it is the paper's own condition, written as a number of users.",
             noted=noted,
+            inequality=True,
         )
 
 
@@ -160,11 +164,13 @@ def tables_5_to_7() -> Iterator[NumberRow]:
                 f"({side}), e^ε = {e_epsilon}, δ = {delta}: {min(pairs)} to {{}} pairs were printed.",
                 Number(max(pairs), top),
                 noted=noted,
+                inequality=True,
                 otherwise="impossible",
             )
     yield TABLE_7.stated(
-        "entries", "60 entries", broken, broken == 0, "Entries above the limit.", noted="60", otherwise="impossible"
-    )
+        "entries", "60 entries", broken, broken == 0, "Entries above the limit.", noted="60", otherwise="impossible",
+        inequality=True,
+    )  # fmt: skip
     held = np.array([[2, 0, 0], [3, 0, 1], [15, 7, 17], [0, 0, 1], [0, 2, 5]])
     x = np.array([0, 3, 20, 0, 4])
     used = held[x > 0]
@@ -176,6 +182,7 @@ def tables_5_to_7() -> Iterator[NumberRow]:
         bool(load.max() <= math.log(2.3)),
         "The ε that user 083 of the example needs. The largest e^ε in the paper is 2.3.",
         noted="17.3",
+        inequality=True,
         otherwise="impossible",
     )
 
@@ -193,6 +200,39 @@ def optimum(n: int, bound: Limit | None = None) -> int:
     while problem.broken(np.array([x]), bound).size:
         x -= 1
     return x
+
+
+def precision() -> Iterator[NumberRow]:
+    """F-UMP as printed on a tiny log, every solution enumerated: what its optimum does to pairs that were not frequent.
+
+    The paper argues that a pair that is frequent in the output only could be reduced at no cost. It cannot: |O| is
+    fixed, and the rows have to come from somewhere.
+    """
+    counts = [*[(user, 0, 45) for user in range(2)], *[(user, 1, 1) for user in range(2, 12)]]
+    problem = Problem.of(*(np.array(column) for column in zip(*counts, strict=True)))
+    bound, support, size = Limit(Fraction(1), Fraction(1, 2)), Fraction(1, 5), 7  # B = ln 2, by δ
+    total = int(problem.totals.sum())
+    before = [Fraction(int(n), total) for n in problem.totals]
+    frequent = {j for j, share in enumerate(before) if share >= support}
+    feasible = [(x, size - x) for x in range(size + 1) if not problem.broken(np.array([x, size - x]), bound).size]
+    distance = {x: sum(abs(Fraction(x[j], size) - before[j]) for j in frequent) for x in feasible}
+    best = [x for x in feasible if distance[x] == min(distance.values())]
+
+    def kept(x: tuple[int, int]) -> float:
+        """|S0 ∩ S| / |S| of one solution."""
+        out = {j for j, n in enumerate(x) if Fraction(n, size) >= support}
+        return len(out & frequent) / len(out)
+
+    yield SECTION_6_3.printed(
+        "counterexample",
+        "1",
+        max(kept(x) for x in best),
+        f"The best precision of any optimum of F-UMP as printed: B = ln 2, s = 1/5, |O| = {size}. Pair a is held by "
+        f"two users 45 times each, pair b by ten users once each: a is frequent, b is not. Every optimum has (a, b) = "
+        f"{', '.join(map(str, best))}: a may come out once at most, |O| is fixed, so b fills it and is frequent in the "
+        "output alone. That the paper's own runs had 1 cannot be checked; that it must be so is false.",
+        noted="0",
+    )
 
 
 def sampling() -> Iterator[NumberRow]:

@@ -106,6 +106,7 @@ def rows() -> Iterator[NumberRow]:
         "query of 100 others for which one user alone clicked on u, the row (q, u) exists with this probability, "
         "against 0.",
         Number(printed_delta(1, Fraction(1), Fraction(20)), "2.8e-9"),
+        inequality=True,
     )
 
 

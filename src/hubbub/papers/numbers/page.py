@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
-from hubbub.papers.numbers.rows import PAPERS, NumberRow, shown
+from hubbub.papers.numbers.rows import PAPERS, VERDICTS, NumberRow, shown
 
 INTRODUCTION = """\
 # The papers' numbers, computed again
@@ -24,9 +24,10 @@ hubbub reproduce safelog/prefilter/released
 hubbub reproduce sessions --json > rows.json
 ```
 
-A verdict is **match** (the printed number is the computed one rounded, or the claimed bound stands), **differs** (it is
-not, or does not: then the row says what was computed, and the probabilities of a counterexample), or **impossible** (no
-log and no program could give it under the paper's own constraints). An id may be cut at any `/`. With `--json`, numbers
+A verdict is **match** (the printed number is the computed one rounded, or the statement is right), **holds** (an
+inequality, such as a claimed bound, stands), **differs** (it is not, or does not: then the row says what was computed,
+and the probabilities of a counterexample), or **impossible** (no log and no program could give it under the paper's own
+constraints). An id may be cut at any `/`. With `--json`, numbers
 have all their digits. The command ends with exit code 1 only if a number is not what our own study of the papers found,
 which would be our mistake.
 
@@ -38,10 +39,10 @@ relied on there.
 def page() -> str:
     """The whole page."""
     papers = {paper.title: list(paper.rows()) for paper in PAPERS.values()}
-    lines = [INTRODUCTION, "| | rows | match | differs | impossible |", "|---|---|---|---|---|"]
+    lines = [INTRODUCTION, "| | rows | " + " | ".join(VERDICTS) + " |", "|---" * (2 + len(VERDICTS)) + "|"]
     for title, rows in papers.items():
         many = Counter(row.verdict for row in rows)
-        lines.append(f"| {title} | {len(rows)} | {many['match']} | {many['differs']} | {many['impossible']} |")
+        lines.append(f"| {title} | {len(rows)} | " + " | ".join(str(many[v]) for v in VERDICTS) + " |")
     for title, rows in papers.items():
         lines += ["", f"## {title}", *_tables(rows)]
     return "\n".join(lines) + "\n"

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Literal
 
-Verdict = Literal["match", "differs", "impossible"]
+Verdict = Literal["match", "holds", "differs", "impossible"]
+VERDICTS: tuple[Verdict, ...] = ("match", "holds", "differs", "impossible")
 CLOSE = 1e-9
 """Relative: formulas that are equal differ by far less, printed digits by far more."""
 
@@ -116,16 +117,16 @@ class PaperPart:
     def claim(
         self, name: str, expected: str | float, computed: float, why: str, *numbers: Number, noted: str | None = None
     ) -> NumberRow:
-        """A claimed upper bound: it stands (`match`) if what was found is not above it."""
+        """A claimed upper bound: it holds if what was found is not above it."""
         stands = computed <= float(expected) * (1 + CLOSE)
-        return self._row(name, expected, computed, "match" if stands else "differs", why, numbers, noted)
+        return self._row(name, expected, computed, "holds" if stands else "differs", why, numbers, noted)
 
     def fits(
         self, name: str, expected: str | float, computed: float, why: str, *numbers: Number, noted: str | None = None
     ) -> NumberRow:
         """A printed result, and the most that the paper's own constraints allow."""
         possible = float(expected) <= computed * (1 + CLOSE)
-        return self._row(name, expected, computed, "match" if possible else "impossible", why, numbers, noted)
+        return self._row(name, expected, computed, "holds" if possible else "impossible", why, numbers, noted)
 
     def stated(
         self,
@@ -137,9 +138,11 @@ class PaperPart:
         *numbers: Number,
         noted: str | None = None,
         otherwise: Verdict = "differs",
+        inequality: bool = False,
     ) -> NumberRow:
-        """A statement in words, with the number that settles it."""
-        return self._row(name, expected, computed, "match" if true else otherwise, why, numbers, noted)
+        """A statement in words, with the number that settles it; an inequality holds, anything else matches."""
+        verdict: Verdict = otherwise if not true else "holds" if inequality else "match"
+        return self._row(name, expected, computed, verdict, why, numbers, noted)
 
     def _row(
         self,

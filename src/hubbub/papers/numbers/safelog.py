@@ -111,6 +111,7 @@ def figures() -> Iterator[NumberRow]:
         "K = 100, p_g = 1: the exact ε of the selection at ten times the b of the turning point, over the one at it. "
         "Turning points are an artefact of a loose bound: the exact ε falls with b.",
         noted="0.1",
+        inequality=True,
     )
 
 

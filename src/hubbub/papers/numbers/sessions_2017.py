@@ -17,6 +17,7 @@ from hubbub.papers.numbers.rows import Number, NumberRow, Paper, PaperPart
 NAME = "Zhang & Yang 2017"
 TABLE_4 = PaperPart(NAME, "sessions/table-4", "Table 4: ε and δ of A_Session by equation 9")
 COMBINED = PaperPart(NAME, "sessions/combined", "Section 3.2.2: A_Session and A_Click together, b = 1, K = 20, l = 4")
+SECTION_5_4 = PaperPart(NAME, "sessions/section-5.4", "Section 5.4: doubling l (or l_s) doubles δ")
 SENSITIVITY = PaperPart(NAME, "sessions/sensitivity", "Δf = l_s (2^l_q − 1 − l_q), step 3 of A_Session")
 
 PRINTED = (  # b, K, l_s, l_q, ε, δ
@@ -53,8 +54,36 @@ def rows() -> Iterator[NumberRow]:
             f"{setting}: δ = ½ Δf e^((Δf−K)/b).{cut}",
             noted="4.9575e-3" if number == 1 else delta,
         )
+    yield from doubled()
     yield from sensitivity()
     yield from combined()
+
+
+def doubled() -> Iterator[NumberRow]:
+    """What doubling l_s does to δ: in the printed table, and by equation 9."""
+    once, twice = (
+        next(row for row in PRINTED if row[:4] == (1, 20, l_s, 3))  # the two rows that differ in l_s alone
+        for l_s in (1, 2)
+    )
+    yield SECTION_5_4.printed(
+        "printed",
+        "2",
+        float(twice[5]) / float(once[5]),
+        "Table 4, b = 1, K = 20, l_q = 3: δ for l_s = 2 over δ for l_s = 1, by the printed numbers.",
+        noted="109",
+    )
+    deltas = [
+        Sessions(variant="published", tables=["sessions"], b=1, K=20, l_s=l_s, l_q=3).claimed().delta or math.nan
+        for l_s in (1, 2)
+    ]
+    yield SECTION_5_4.printed(
+        "equation-9",
+        "2",
+        deltas[1] / deltas[0],
+        "The same by equation 9: δ = ½ Δf e^((Δf−K)/b) is not linear in Δf; doubled, it grows by 2 e^(Δf/b) = {}.",
+        Number(2 * math.exp(4), "109.2"),
+        noted="109.2",
+    )
 
 
 # ------------------------------------------------------------------ what one user moves
