@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 from hubbub.cli import app
@@ -73,27 +76,48 @@ def log_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 Hubbub = Callable[..., Result]
 
 
-@pytest.fixture
-def hubbub() -> Iterator[Hubbub]:
+@pytest.fixture(scope="session", autouse=True)
+def one_command() -> Iterator[None]:
+    """Commands are built once, as in any process of hubbub, and not at every call: that takes longer than most."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.testing._get_command", functools.cache(get_command))
+        yield
+
+
+def run_hubbub(*arguments: object, code: int = 0) -> Result:
     """The command line, in process; the exit code is asserted."""
-    runner = CliRunner()
+    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    assert result.exit_code == code, f"exit {result.exit_code}\n{result.output}\n{result.exception!r}"
+    return result
 
-    def run(*arguments: object, code: int = 0) -> Result:
-        result = runner.invoke(app, [str(a) for a in arguments])
-        assert result.exit_code == code, f"exit {result.exit_code}\n{result.output}\n{result.exception!r}"
-        return result
 
-    yield run
+@pytest.fixture
+def hubbub() -> Hubbub:
+    """The command line, in process; the exit code is asserted."""
+    return run_hubbub
 
 
 RELEASE = ("--format", "aol", "--mechanism", "korolova", "--epsilon", "2", "--delta", "1e-5", "--set", "d=3")
 
 
+@pytest.fixture(scope="session")
+def released_once(log_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A release of the small log and its ledger, made once and never changed."""
+    folder = tmp_path_factory.mktemp("released")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HUBBUB_LEDGER", str(folder / "ledger.sqlite"))
+        run_hubbub("release", log_file, *RELEASE, "--out", folder / "released")
+    return folder
+
+
 @pytest.fixture
-def released(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> Path:
-    """A release of the small log."""
+def released(released_once: Path, own_ledger: Path, tmp_path: Path) -> Path:
+    """A release of the small log, of the test's own, and booked in its ledger."""
     out = tmp_path / "released"
-    hubbub("release", log_file, *RELEASE, "--out", out)
+    shutil.copytree(released_once / out.name, out)
+    shutil.copy(released_once / "ledger.sqlite", own_ledger)
+    run = out / "owner-only" / "run.toml"
+    run.write_text(run.read_text(encoding="utf-8").replace(str(released_once / out.name), str(out)), encoding="utf-8")
     return out
 
 
