@@ -1,4 +1,7 @@
-"""Ledger files as earlier versions of hubbub wrote them, for tests. Written out: it must not follow the code."""
+"""Ledgers for tests: entries that no release made, and files as earlier versions of hubbub wrote them.
+
+What an earlier version wrote is written out: it must not follow the code.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,13 @@ import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
+
+from hubbub.privacy.account import Loss
+from hubbub.privacy.ledger import Entry, Ledger
+
+ONE = Loss(1.0, 0.0, (), tv=0.0)
+"""Without atoms it adds up as it is."""
 
 FIRST = {
     "meta": "key TEXT NOT NULL, value TEXT NOT NULL",
@@ -20,6 +30,12 @@ FIRST = {
 }
 NEVER = "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;"
 TIME = "2026-01-01T00:00:00+00:00"
+
+
+def spend(book: Ledger, loss: Loss = ONE, **stated: Any) -> Entry:
+    """Book a release that nobody makes, with whatever `reserve` is to be told otherwise."""
+    release: dict[str, Any] = {"population": "default", "dataset": "default", "mechanism": "crowd", "variant": "strict"}
+    return book.reserve(**release | {"loss": loss, "private": True, "parameters": {}, "software": "test"} | stated)
 
 
 def loss(epsilon: float, delta: float = 0.0) -> dict[str, object]:

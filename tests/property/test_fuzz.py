@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.ledgers import spend
 from typer.testing import CliRunner
 
 from hubbub.audit.checks import taint
@@ -205,16 +206,8 @@ def booked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Ledger(path) as book:
         book.cap("default", 3.0, 0.0)
         for n in (1, 2):
-            entry = book.reserve(
-                population="default",
-                dataset=f"month {n}",
-                mechanism="korolova",
-                variant="strict",
-                loss=Loss(0.5, 0.0, (Pure(Fraction(1, 2)),), tv=0.0),
-                private=True,
-                parameters={},
-                software="fuzz",
-            )
+            loss = Loss(0.5, 0.0, (Pure(Fraction(1, 2)),), tv=0.0)
+            entry = spend(book, loss, dataset=f"month {n}", mechanism="korolova", software="fuzz")
             book.drawing(entry)
     return path
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.ledgers import spend
 
 from hubbub.errors import OverBudget
 from hubbub.privacy.account import Gaussian, Loss, Pure
@@ -29,16 +30,7 @@ actions = st.one_of(
 
 
 def reserve(book: Ledger, population: str, loss: Loss, private: bool = True) -> Entry:
-    return book.reserve(
-        population=population,
-        dataset=f"set {loss.epsilon}",
-        mechanism="crowd",
-        variant="strict",
-        loss=loss,
-        private=private,
-        parameters={},
-        software="0.1.0",
-    )
+    return spend(book, loss, population=population, dataset=f"set {loss.epsilon}", private=private)
 
 
 @settings(max_examples=40, deadline=None)

@@ -9,8 +9,10 @@ from contextlib import closing
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests import ledgers
 
 from hubbub.errors import LedgerError, OurBug, OverBudget, ParameterError
 from hubbub.privacy.account import DiscreteLaplace, Gaussian, Generic, Loss, Pure
@@ -21,26 +23,8 @@ CROWD = Loss(1.0, 1e-6, (Gaussian(Fraction("0.0551572795")),), tv=2.88193e-7 + 1
 NOTHING = Loss(math.inf, 1.0, (), tv=0.0)
 
 
-def spend(
-    book: Ledger,
-    loss: Loss = ONE,
-    *,
-    population: str = "default",
-    dataset: str = "default",
-    private: bool = True,
-    fingerprint: str | None = None,
-) -> Entry:
-    return book.reserve(
-        population=population,
-        dataset=dataset,
-        mechanism="crowd",
-        variant="strict",
-        loss=loss,
-        private=private,
-        parameters={"D": 100, "scale": Fraction(1, 3), "most": math.inf},
-        software="0.1.0",
-        fingerprint=fingerprint,
-    )
+def spend(book: Ledger, loss: Loss = ONE, **stated: Any) -> Entry:
+    return ledgers.spend(book, loss, parameters={"D": 100, "scale": Fraction(1, 3), "most": math.inf}, **stated)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from tests import ledgers
 
 from hubbub.audit.checks import replay
 from hubbub.audit.checks.adaptive import prices, steering, stopping
@@ -28,16 +29,7 @@ def pure(epsilon: str) -> Loss:
 
 
 def spend(book: Ledger, loss: Loss) -> Entry:
-    return book.reserve(
-        population="us",
-        dataset="may",
-        mechanism="crowd",
-        variant="strict",
-        loss=loss,
-        private=True,
-        parameters={},
-        software="test",
-    )
+    return ledgers.spend(book, loss, population="us", dataset="may")
 
 
 @pytest.fixture

@@ -13,25 +13,14 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from tests import ledgers
 
 from hubbub.errors import LedgerError
-from hubbub.privacy.account import Loss
 from hubbub.privacy.ledger import MARK, Entry, Ledger
-
-ONE = Loss(1.0, 0.0, (), tv=0.0)
 
 
 def spend(book: Ledger, note: str = "") -> Entry:
-    return book.reserve(
-        population="default",
-        dataset="default",
-        mechanism="crowd",
-        variant="strict",
-        loss=ONE,
-        private=True,
-        parameters={"note": note},
-        software="0.1.0",
-    )
+    return ledgers.spend(book, parameters={"note": note})
 
 
 @pytest.fixture(scope="module")

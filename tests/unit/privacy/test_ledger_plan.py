@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import ledgers
 from tests.conftest import Hubbub
 
 from hubbub.card.check import check
@@ -26,16 +27,7 @@ def gaussian(epsilon: Decimal, part: Fraction = WHOLE) -> Mechanism:
 
 
 def spend(book: Ledger, loss: Loss) -> None:
-    book.reserve(
-        population="us",
-        dataset="may",
-        mechanism="gaussian",
-        variant="strict",
-        loss=loss,
-        private=True,
-        parameters={},
-        software="test",
-    )
+    ledgers.spend(book, loss, population="us", dataset="may", mechanism="gaussian")
 
 
 @pytest.fixture

@@ -10,30 +10,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.ledgers import spend
 
 from hubbub.errors import OverBudget
-from hubbub.privacy.account import Loss
-from hubbub.privacy.ledger import Entry, Ledger
+from hubbub.privacy.ledger import Ledger
 
-
-def spend(book: Ledger, dataset: str = "default") -> Entry:
-    return book.reserve(
-        population="default",
-        dataset=dataset,
-        mechanism="crowd",
-        variant="strict",
-        loss=Loss(1.0, 0.0, (), tv=0.0),
-        private=True,
-        parameters={},
-        software="0.1.0",
-    )
-
-
+ROOT = Path(__file__).parents[3]
 START = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from test_ledger_processes import spend
+from tests.ledgers import spend
 from hubbub.errors import OverBudget
 from hubbub.privacy.ledger import Ledger
 def ready():
@@ -69,7 +56,7 @@ with book._transaction("IMMEDIATE"):
 
 @contextmanager
 def process(path: Path, code: str) -> Iterator[subprocess.Popen[str]]:
-    arguments = [sys.executable, "-c", START + code, str(path), str(Path(__file__).parent)]
+    arguments = [sys.executable, "-c", START + code, str(path), str(ROOT)]
     with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         try:
             yield child

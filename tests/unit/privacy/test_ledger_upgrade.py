@@ -11,8 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.ledgers import all_rows, entry, write_first_version
-from tests.unit.privacy.test_ledger_processes import spend
+from tests.ledgers import all_rows, entry, spend, write_first_version
 
 from hubbub.errors import LedgerError, OverBudget
 from hubbub.privacy.ledger import ADDED, Ledger

@@ -20,11 +20,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import RR, nDCG
-from tests.conftest import Hubbub, document
-from typer.testing import CliRunner
+from tests.conftest import Hubbub, document, run_hubbub
 
 from hubbub.card.schema import sha256_of
-from hubbub.cli import app
 from hubbub.log import read_log
 from hubbub.show.export import export, formats
 from hubbub.show.export.huggingface import licence, size
@@ -68,23 +66,11 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "user=client_id",
         "--mechanism",
         "crowd",
-        "--epsilon",
-        "20",
-    ]
-    asked += [
-        "--delta",
-        "1e-3",
         "--tables",
         tables,
-        "--config",
-        config,
-        "--ledger",
-        folder / "l",
-        "--out",
-        folder / "r",
     ]
-    made = CliRunner().invoke(app, [str(a) for a in asked])
-    assert made.exit_code == 0, made.output
+    budget = ["--epsilon", "20", "--delta", "1e-3", "--ledger", folder / "l"]
+    run_hubbub(*asked, *budget, "--config", config, "--out", folder / "r")
     return folder / "r"
 
 
