@@ -32,7 +32,8 @@ from hubbub.mechanisms.rounds import Selected, Selection
 from hubbub.noise import SeededNoise
 from hubbub.privacy.account import Step, half_width
 from hubbub.public.lists import QueryPool
-from hubbub.steps.count import Integers
+from hubbub.steps.counts import Integers
+from hubbub.steps.mode import RunMode
 from hubbub.steps.pools import EnginePools
 
 Floats = npt.NDArray[np.float64]
@@ -145,9 +146,9 @@ def draws(mechanism: Mechanism, log: SearchLog, how_many: int, first: int = 0) -
     shapes: dict[str, Shape] = {}
     for seed in range(first, first + how_many):
         noise = Remembering(seed)
-        secret = noise.secret("bounding")
+        mode = RunMode(noise.secret("bounding"))
         if not measured:
-            measured = mechanism.measure(log, secret)
+            measured = mechanism.measure(log, mode)
         for m in measured.values():
             if isinstance(m, EnginePools):
                 m.again()

@@ -17,17 +17,17 @@ from hubbub.log import SearchLog
 from hubbub.mechanisms import Mechanism, build
 from hubbub.noise import SeededNoise
 from hubbub.public.lists import QueryPool
-from hubbub.steps.count import names
+from hubbub.steps.mode import RunMode
 
 TABLES = ("queries", "clicks", "transitions")
 BUDGETS = (("2", "1e-6"), ("1", "1e-6"), ("4", "1e-7"))
-SECRET = b"bench/joint.py.."
+MODE = RunMode(b"bench/joint.py..")
 
 
 def sizes(log: SearchLog, mechanism: Mechanism, draws: int) -> dict[str, float]:
     """Mean number of rows of each table."""
     found: dict[str, list[int]] = {}
-    measured = mechanism.measure(log, SECRET)
+    measured = mechanism.measure(log, MODE)
     for seed in range(draws):
         if hasattr(measured["queries"], "again"):
             measured["queries"].again()
@@ -62,9 +62,11 @@ def known(log: SearchLog, exact: dict[str, int], epsilon: str, delta: str, draws
             "crowd", {"epsilon": epsilon, "delta": delta}, tables=["queries"], public_list=listed if use else None
         )
         for seed in range(draws):
-            measured = mechanism.measure(log, SECRET)
+            measured = mechanism.measure(log, MODE)
             out = mechanism.perturb(measured, SeededNoise(seed))["queries"]
-            texts = names(log, measured["queries"], mechanism.offers["queries"], out.ids).column("query").to_pylist()
+            texts = (
+                measured["queries"].text(log.engine, mechanism.offers["queries"], out.ids).column("query").to_pylist()
+            )
             found[use].append(len(texts))
             if use:
                 false.append(sum(t.startswith("nobody asked ") for t in texts))

@@ -23,6 +23,7 @@ from hubbub.mechanisms import build
 from hubbub.noise import SecureNoise
 from hubbub.public.lists import QueryPool, read_pool
 from hubbub.release.rows import named_rows, sort_rows
+from hubbub.steps.mode import run_mode
 from hubbub.synth.run import synthesise
 
 
@@ -34,8 +35,7 @@ def released(parquet: Path, pool: QueryPool, epsilon: int) -> tuple[float, dict[
         start = time.perf_counter()
         with SearchLog.over(parquet, DuckDB(work), work) as log:
             noise = SecureNoise()
-            log.repeatable = False
-            counts = mechanism.measure(log, noise.secret("bounding"))
+            counts = mechanism.measure(log, run_mode(log.engine, noise, noise.secret("bounding")))
             tables = mechanism.perturb(counts, noise)
             for table in mechanism.tables:
                 out = sort_rows(named_rows(log, mechanism, table, counts[table], tables))

@@ -75,10 +75,10 @@ def worker(name: str, log: Path, out: Path, memory: str) -> None:
     from hubbub.engines.spark import Spark
     from hubbub.log import SearchLog
     from hubbub.mechanisms import build
-    from hubbub.mechanisms.spread import perturb
     from hubbub.noise import SecureNoise
     from hubbub.public.lists import read_pool
     from hubbub.release.rows import write_tables
+    from hubbub.steps.mode import run_mode
 
     kind, settings, tables = OURS[name]
     pool = read_pool(pool_of(log)) if kind == "safelog" else None
@@ -90,10 +90,9 @@ def worker(name: str, log: Path, out: Path, memory: str) -> None:
     print("READY", flush=True)
     mechanism = build(kind, settings, tables=tables, pool=pool)
     with SearchLog.over(log, engine, work) as held:
-        held.repeatable, held.spread = False, mechanism.keywise and engine.spreads
         noise = SecureNoise()
-        counts = mechanism.measure(held, noise.secret("bounding"))
-        write_tables(work, held, mechanism, counts, perturb(held, mechanism, counts, noise))
+        counts = mechanism.measure(held, run_mode(engine, noise, noise.secret("bounding")))
+        write_tables(work, held, mechanism, counts, mechanism.perturb(counts, noise))
     (work / f"{tables[0]}.parquet").rename(out)
     print("DONE", flush=True)
 

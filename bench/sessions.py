@@ -37,14 +37,14 @@ def released(parquet: Path, work: Path, memory: str, l_q: int, l_s: int, clicks:
     from hubbub.mechanisms import build
     from hubbub.noise import SecureNoise
     from hubbub.release.rows import named_rows, sort_rows
+    from hubbub.steps.mode import run_mode
 
     settings = {"b": 1, "K": 20, "l_q": l_q, "l_s": l_s}
     mechanism = build("sessions", settings, tables=["sessions", *(["clicks"] if clicks else [])])
     found = 0
     with SearchLog.over(parquet, DuckDB(work, memory=memory), work) as log:
         noise = SecureNoise()
-        log.repeatable = False
-        counts = mechanism.measure(log, noise.secret("bounding"))
+        counts = mechanism.measure(log, run_mode(log.engine, noise, noise.secret("bounding")))
         tables = mechanism.perturb(counts, noise)
         for table in mechanism.tables:
             out = sort_rows(named_rows(log, mechanism, table, counts[table], tables))

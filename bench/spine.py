@@ -28,6 +28,7 @@ from hubbub.log import SearchLog
 from hubbub.mechanisms import build
 from hubbub.noise import SecureNoise
 from hubbub.release.rows import write_tables
+from hubbub.steps.mode import run_mode
 
 
 def floor(parquet: Path, work: Path, memory: str) -> int:
@@ -50,8 +51,7 @@ def released(
         mechanism = build(*settings, tables=tables)
         with SearchLog.over(parquet, DuckDB(work, memory=memory), work) as log:
             noise = SecureNoise()
-            log.repeatable = False
-            counts = mechanism.measure(log, noise.secret("bounding"))
+            counts = mechanism.measure(log, run_mode(log.engine, noise, noise.secret("bounding")))
             written = write_tables(work, log, mechanism, counts, mechanism.perturb(counts, noise))
             rows = sum(written.values())
         return rows

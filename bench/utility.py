@@ -25,10 +25,10 @@ import joint
 from hubbub.log import SearchLog, read_log
 from hubbub.mechanisms import Mechanism, build
 from hubbub.noise import SeededNoise
-from hubbub.steps.count import names
+from hubbub.steps.mode import RunMode
 
 BUDGETS = (("1", "1e-6"), ("2", "1e-6"), ("4", "1e-7"))
-SECRET = b"bench/utility.py"
+MODE = RunMode(b"bench/utility.py")
 FAMILIES: dict[str, list[tuple[str, dict[str, Any], dict[str, Any]]]] = {
     "korolova as published": [("korolova", {"d": d}, {"variant": "published"}) for d in (1, 2, 5)],
     "korolova strict": [("korolova", {"d": d, "keep": "random"}, {}) for d in (1, 2, 5)],
@@ -71,7 +71,7 @@ def truth(log: SearchLog) -> dict[str, int]:
 
 def run(log: SearchLog, mechanism: Mechanism, exact: dict[str, int], draws: int, label: str) -> Outcome:
     """Measure once, draw several times."""
-    measured = mechanism.measure(log, SECRET)
+    measured = mechanism.measure(log, MODE)
     released, median, top = [], [], []
     for seed in range(draws):
         if seed and hasattr(measured["queries"], "again"):
@@ -80,7 +80,7 @@ def run(log: SearchLog, mechanism: Mechanism, exact: dict[str, int], draws: int,
         released.append(int(out.ids.size))
         if out.values is None or not out.ids.size:
             continue
-        texts = names(log, measured["queries"], mechanism.offers["queries"], out.ids).column("query").to_pylist()
+        texts = measured["queries"].text(log.engine, mechanism.offers["queries"], out.ids).column("query").to_pylist()
         n = np.array([exact.get(t, 1) for t in texts], float)
         off = np.abs(np.asarray(out.values) - n) / n
         median.append(float(np.median(off)))
@@ -104,7 +104,7 @@ def rival(log: SearchLog, python: str, epsilon: str, delta: str, draws: int) -> 
     """PyDP's own selection, on the counts that our bounding leaves, at its best bound."""
     best: dict[str, Outcome] = {}
     for d in (5, 20, 50):
-        counted = build("gaussian", {"epsilon": epsilon, "delta": delta, "d": d}).measure(log, SECRET)["queries"].n
+        counted = build("gaussian", {"epsilon": epsilon, "delta": delta, "d": d}).measure(log, MODE)["queries"].n
         asked = {"epsilon": float(epsilon), "delta": float(delta), "keys": d, "draws": draws}
         asked["counts"] = counted[counted > 2].tolist()  # fewer never pass at these δ
         script = str(Path(__file__).with_name("pydp_select.py"))

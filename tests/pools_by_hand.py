@@ -6,6 +6,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from math import isqrt
 from pathlib import Path
 
@@ -15,12 +16,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hubbub.audit.protocols import Event
-from hubbub.audit.tiny import SECRET
+from hubbub.audit.tiny import MODE
 from hubbub.engines.duckdb import DuckDB
 from hubbub.ingest import SCHEMA
 from hubbub.log import SearchLog
 from hubbub.steps.keys import QUERIES
-from hubbub.steps.pools import EnginePools, Pools
+from hubbub.steps.pools import ArrayPools, EnginePools
 from hubbub.testing import kept_by_hand
 
 Sums = dict[str, int]
@@ -74,7 +75,7 @@ class ByHand:
 class Named:
     """Pools of an engine or of arrays, asked by the text of the keys."""
 
-    def __init__(self, pools: Pools, keys: list[str]) -> None:
+    def __init__(self, pools: EnginePools | ArrayPools, keys: list[str]) -> None:
         self.pools, self.keys, self.at = pools, keys, {key: i for i, key in enumerate(keys)}
 
     def ids(self, keys: Iterable[str]) -> npt.NDArray[np.int64]:
@@ -110,7 +111,6 @@ def measured_pools(
         path = Path(folder) / "log.parquet"
         pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), path)
         with SearchLog.over(path, DuckDB(Path(folder), threads=threads), Path(folder)) as log:
-            log.repeatable = ordered
-            pools = EnginePools(log, QUERIES, limit, bits, SECRET)
+            pools = EnginePools(log, QUERIES, limit, bits, replace(MODE, repeatable=ordered))
             keys = log.engine.fetch(f"SELECT query FROM {pools.keys} ORDER BY kid").column("query").to_pylist()
             yield Named(pools, keys), Named(pools.arrays(), keys)

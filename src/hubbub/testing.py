@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from hubbub.audit.checks.pooled import pooled
 from hubbub.audit.protocols import Event, Subject, is_pooled
 from hubbub.audit.suite import contract
-from hubbub.audit.tiny import SECRET, measured, values_of
+from hubbub.audit.tiny import MODE, SECRET, measured, values_of
 from hubbub.engines import Engine
 from hubbub.engines.contract import check_draws, check_files
 from hubbub.ingest import SCHEMA, Ingested, ingest
@@ -208,7 +208,7 @@ def check_engine(make: Callable[[Path], Engine]) -> None:
                         kept = _rows(log.engine.fetch(sql))
                         expected = sorted(kept_by_hand(SMALL, keys, limit, how))
                         assert kept == expected, f"{keys.name}, {how} {limit}: kept {kept}, expected {expected}"
-                        counts = count(log, keys, sql)
+                        counts = count(log, keys, sql, MODE).local()
                         names = _rows(log.engine.fetch(f"SELECT kid, {keys.list()} FROM {counts.keys}"))
                         by_hand = Counter(row[1:] for row in expected)
                         assert [name[1:] for name in names] == sorted(by_hand, key=_bytes), "ids do not follow the text"

@@ -11,6 +11,7 @@ from hubbub import Korolova
 from hubbub.audit.protocols import Event, Subject
 from hubbub.audit.tiny import SECRET, measured
 from hubbub.steps.keys import CLICKS, QUERIES
+from hubbub.steps.mode import RunMode
 from hubbub.testing import kept_by_hand
 
 words = st.sampled_from(["a", "b", "ä", "zebra", "q q", "'", "\\", "%"])
@@ -113,6 +114,6 @@ def test_the_secret_decides_the_random_sample() -> None:
     kept = []
     for secret in (SECRET, SECRET, bytes(16)):
         with tiny_log(log) as small:
-            counts = mechanism.measure(small, secret)
+            counts = mechanism.measure(small, RunMode(secret))
             kept.append(tuple(small.engine.fetch(f"SELECT query FROM {counts['queries'].keys}").column(0).to_pylist()))
     assert kept[0] == kept[1] != kept[2]

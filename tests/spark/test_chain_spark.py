@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from hubbub.audit.tiny import SECRET
+from hubbub.audit.tiny import MODE
 from hubbub.engines import Engine
 from hubbub.log import read_log
 from hubbub.mechanisms import build
@@ -44,7 +44,7 @@ def test_a_seeded_chain_is_that_of_duckdb(make_engine: Make, tmp_path: Path) -> 
     engines: list[str | Make] = ["duckdb", make_engine]
     for engine in engines:
         with read_log(tmp_path / "log.tsv", format="aol", engine=engine) as log:
-            pools = mechanism.measure(log, SECRET)
+            pools = mechanism.measure(log, MODE)
             tables = mechanism.perturb(pools, SeededNoise(5))
             rows = {t: sort_rows(named_rows(log, mechanism, t, pools[t], tables)).to_pylist() for t in tables}
             seen.append(rows)

@@ -13,16 +13,16 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hubbub.audit.tiny import SECRET
+from hubbub.audit.tiny import MODE, SECRET
 from hubbub.engines import Engine
 from hubbub.log import read_log
 from hubbub.mechanisms import build
 from hubbub.mechanisms.base import Rows
-from hubbub.mechanisms.spread import perturb
 from hubbub.noise import SecureNoise, SeededNoise
 from hubbub.public.lists import QueryPool, UrlList
 from hubbub.release.rows import named_rows, sort_rows
-from hubbub.steps.count import Pairs
+from hubbub.steps.mode import RunMode, Where
+from hubbub.steps.pairs import LocalPairs
 from tests.conftest import HEADER
 
 Make = Callable[[Path], Engine]
@@ -54,13 +54,13 @@ def test_counts_and_seeded_rows_are_those_of_duckdb(variant: str, make_engine: M
     engines: list[str | Make] = ["duckdb", make_engine]
     for engine in engines:
         with read_log(tmp_path / "log.tsv", format="aol", engine=engine) as log:
-            counts = mechanism.measure(log, SECRET)
+            counts = mechanism.measure(log, MODE)
             tables = mechanism.perturb(counts, SeededNoise(5))
             rows = {t: sort_rows(named_rows(log, mechanism, t, counts[t], tables)).to_pylist() for t in tables}
             exact = {t: c.n.tolist() for t, c in counts.items()}
             pairs = counts["transitions"]
-            assert isinstance(pairs, Pairs)
-            seen.append((exact, Pairs.ids(pairs.first, pairs.second).tolist(), rows))
+            assert isinstance(pairs, LocalPairs)
+            seen.append((exact, LocalPairs.ids(pairs.first, pairs.second).tolist(), rows))
     assert seen[0] == seen[1]
     assert sum(seen[0][0]["queries"]) > 50 and len(seen[0][2]["queries"]) >= 3 and len(seen[0][2]["transitions"]) >= 3
 
@@ -92,12 +92,12 @@ def test_what_is_brought_is_what_is_released(make_engine: Make, tmp_path: Path) 
             brought.append(found.num_rows)
             return found
 
-        log.engine.fetch, log.spread, log.repeatable = counted, True, False  # type: ignore[method-assign]
+        log.engine.fetch = counted  # type: ignore[method-assign]
         for name, (settings, options) in CASES.items():
             mechanism = build(name, dict(settings), **options)
             brought.clear()
-            counts = mechanism.measure(log, SECRET)
-            tables = perturb(log, mechanism, counts, SecureNoise())
+            counts = mechanism.measure(log, RunMode(SECRET, False, Where.ENGINE))
+            tables = mechanism.perturb(counts, SecureNoise())
             texts = {
                 table: out.rows if isinstance(out, Rows) else named_rows(log, mechanism, table, counts[table], tables)
                 for table, out in tables.items()

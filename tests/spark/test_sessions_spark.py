@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.audit.tiny import SECRET
+from hubbub.audit.tiny import MODE
 from hubbub.engines import Engine
 from hubbub.log import read_log
 from hubbub.mechanisms import build
@@ -41,7 +41,7 @@ def test_counts_and_seeded_rows_are_those_of_duckdb(variant: str, make_engine: M
     engines: list[str | Make] = ["duckdb", make_engine]
     for engine in engines:
         with read_log(tmp_path / "log.tsv", format="aol", engine=engine) as log:
-            counts = mechanism.measure(log, SECRET)
+            counts = mechanism.measure(log, MODE)
             tables = mechanism.perturb(counts, SeededNoise(5))
             rows = {t: sort_rows(named_rows(log, mechanism, t, counts[t], tables)).to_pylist() for t in tables}
             seen.append(({t: c.n.tolist() for t, c in counts.items()}, rows))

@@ -24,9 +24,9 @@ from hubbub.engines.spark import Spark
 from hubbub.log import SearchLog, read_log
 from hubbub.mechanisms import Mechanism, build
 from hubbub.mechanisms.optimal import Optimal
-from hubbub.mechanisms.spread import perturb
 from hubbub.noise import SecureNoise
 from hubbub.public.lists import QueryPool, UrlList
+from hubbub.steps.mode import RunMode, Where
 from tests.conftest import aol_lines
 from tests.spark.conftest import Shared
 
@@ -111,7 +111,6 @@ def log(shared: Shared, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
     assert shared.owner is not None
     session = shared.owner.session
     with read_log(folder / "log.tsv", format="aol", engine=lambda work: Planned(work, session)) as opened:
-        opened.repeatable, opened.spread = False, True
         yield opened
 
 
@@ -120,12 +119,10 @@ def planned(log: SearchLog, mechanism: Mechanism) -> tuple[int, int, Counter[str
     engine = log.engine
     assert isinstance(engine, Planned)
     engine.shuffles = Counter()
-    log.spread = mechanism.keywise
-    counts = mechanism.measure(log, SECRET)
+    counts = mechanism.measure(log, RunMode(SECRET, False, Where.ENGINE))
     before = engine.shuffles.total()
-    if log.spread:  # else the arrays are here, and nothing moves
-        noisy = mechanism.histograms if isinstance(mechanism, Optimal) else mechanism  # of empty ones no log is made
-        perturb(log, noisy, counts, SecureNoise())
+    noisy = mechanism.histograms if isinstance(mechanism, Optimal) else mechanism  # of empty ones no log is made
+    noisy.perturb(counts, SecureNoise())
     return before, engine.shuffles.total() - before, engine.shuffles
 
 

@@ -17,8 +17,8 @@ from hubbub.audit.tiny import SECRET
 from hubbub.engines.spark import Spark
 from hubbub.log import read_log
 from hubbub.mechanisms import build
-from hubbub.mechanisms.spread import perturb
 from hubbub.noise import SecureNoise
+from hubbub.steps.mode import RunMode, Where
 from tests.conftest import HEADER
 from tests.spark.conftest import Shared
 
@@ -78,13 +78,12 @@ def looked(shared: Shared, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     assert shared.owner is not None
     session = shared.owner.session
     with read_log(folder / "log", format="aol", engine=lambda work: Looked(work, session)) as log:
-        log.repeatable, log.spread = False, True
         budget = {"epsilon": 20, "delta": "1e-3"}
         for mechanism in (
             build("korolova", budget | {"d": D}),
             build("crowd", budget | {"D": D, "rounds": 2}, tables=["queries"]),
         ):
-            perturb(log, mechanism, mechanism.measure(log, SECRET), SecureNoise())
+            mechanism.perturb(mechanism.measure(log, RunMode(SECRET, False, Where.ENGINE)), SecureNoise())
         assert isinstance(log.engine, Looked)
         yield log.engine
 

@@ -26,7 +26,7 @@ from hubbub.mechanisms.crowd.recount import Recounted, recount
 from hubbub.mechanisms.rounds import Selected, select
 from hubbub.noise import SeededNoise
 from hubbub.noise.source import Integers
-from hubbub.steps.pools import ArrayPools
+from hubbub.steps.pools import ArrayPools, LocalPools
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -63,7 +63,7 @@ class Remembering(SeededNoise):
         return self.drawn[step].copy()
 
 
-class Watched:
+class Watched(LocalPools):
     """Pools that keep the live keys of every round."""
 
     keys = ""
@@ -178,7 +178,7 @@ def test_a_key_shares_noise_with_the_ratio_it_helped_to_learn() -> None:
     variance, last = mechanism.stage.recount.variance(50 * 1500**2), len(plan.multiples) - 1
     squares = []
     for _ in range(3000):
-        noisy = weights * plan.means[last] + plan.spreads[last] ** 0.5 * random.normal(size=20)
+        noisy = weights * plan.means[last] + plan.gathered[last] ** 0.5 * random.normal(size=20)
         chosen = Selected(np.arange(20), np.rint(noisy).astype(np.int64), np.full(20, last))
         sums = np.rint(2 * weights * lam + variance**0.5 * random.normal(size=20)).astype(np.int64)
         found = combine(chosen, plan, Recounted(sums, lam, variance, 1, 10**9))

@@ -17,7 +17,7 @@ import pytest
 from hubbub.audit.checks.counts import NoNoise
 from hubbub.audit.checks.statistical import lower, upper
 from hubbub.audit.protocols import Event
-from hubbub.audit.tiny import SECRET, tiny_log
+from hubbub.audit.tiny import MODE, tiny_log
 from hubbub.mechanisms import Mechanism, build
 from hubbub.noise import NoiseSource, SecureNoise
 
@@ -41,7 +41,7 @@ def seen(holders: int, noise: NoiseSource) -> dict[str, npt.NDArray[np.int64]]:
     """For every copy, how many synthetic users ask its query, and how many click on its page."""
     made = mechanism()
     with tiny_log(copies(holders)) as log:
-        released: Any = made.perturb(made.measure(log, SECRET), noise)["log"]
+        released: Any = made.perturb(made.measure(log, MODE), noise)["log"]
     found = {}
     for column in ("query", "url"):
         pairs = set(

@@ -15,6 +15,7 @@ from hubbub.look.estimate.source import made_up
 from hubbub.mechanisms import Mechanism, build
 from hubbub.noise import SeededNoise
 from hubbub.public.lists import UrlList
+from hubbub.steps.mode import RunMode
 
 USERS, RUNS = 5000, 10
 BUDGET = {"epsilon": "2", "delta": "1e-4"}
@@ -49,7 +50,7 @@ def runs(
     """Whole runs, each with its own secret: nothing of the estimate's own code."""
     for seed in range(first, first + RUNS):
         noise = SeededNoise(seed)
-        tables = mechanism.perturb(mechanism.measure(source.log, noise.secret("bounding")), noise)
+        tables = mechanism.perturb(mechanism.measure(source.log, RunMode(noise.secret("bounding"))), noise)
         yield {table: found.ids for table, found in tables.items()}
 
 
@@ -118,7 +119,7 @@ def test_a_sample_tells_about_more_users(name: str, source: Source) -> None:
 def test_what_was_measured_once_serves_every_run(name: str, source: Source) -> None:
     mechanism = MECHANISMS[name]
     first, again = SeededNoise(1), SeededNoise(1)
-    pools = mechanism.measure(source.log, bytes(16))
+    pools = mechanism.measure(source.log, RunMode(bytes(16)))
     users = np.zeros(0, np.int64)
     ids = mechanism.perturb({"queries": scaled(pools["queries"], users, 1.0)}, first)["queries"].ids
     twice = mechanism.perturb({"queries": scaled(pools["queries"], users, 1.0)}, again)["queries"].ids

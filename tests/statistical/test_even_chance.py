@@ -18,6 +18,7 @@ from hubbub.card.owner import Owner
 from hubbub.look.estimate.source import made_up
 from hubbub.mechanisms import build
 from hubbub.noise import SeededNoise
+from hubbub.steps.mode import RunMode
 from hubbub.steps.pools import ArrayPools, EnginePools
 
 BUDGET = {"epsilon": 2, "delta": "1e-6"}
@@ -87,7 +88,7 @@ def test_on_a_made_up_log_the_even_chance_is_near_what_is_printed_and_not_at_the
             "SELECT query, count(DISTINCT uid) AS n FROM log WHERE query IS NOT NULL GROUP BY query"
         )
         users = dict(zip(rows["query"].to_pylist(), rows["n"].to_pylist(), strict=True))
-        pools: EnginePools = mechanism.measure(source.log, b"0" * 32)["queries"]
+        pools: EnginePools = mechanism.measure(source.log, RunMode(b"0" * 32))["queries"]
         keys = source.log.engine.fetch(f"SELECT kid, query FROM {pools.keys} ORDER BY kid")["query"].to_pylist()
         held = np.array([users[query] for query in keys])
         shown = np.zeros(held.size)

@@ -14,6 +14,7 @@ from hubbub.noise import NoiseSource
 from hubbub.privacy.gaussian import AnyStep
 from hubbub.privacy.guarantee import finite
 from hubbub.release.rows import sort_rows
+from hubbub.steps.mode import RunMode
 
 Event = tuple[str, int | None, str, str | None]
 """One row of a tiny log: user, time, query, url."""
@@ -27,7 +28,7 @@ class Subject:
     """
 
     mechanism: Mechanism
-    measure: Callable[[SearchLog, bytes], dict[str, Any]]
+    measure: Callable[[SearchLog, RunMode], dict[str, Any]]
     perturb: Callable[[Mapping[str, Any], NoiseSource], Tables]
     arrange: Callable[[pa.Table], pa.Table] = sort_rows
 

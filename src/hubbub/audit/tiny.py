@@ -22,10 +22,13 @@ from hubbub.engines.duckdb import DuckDB
 from hubbub.ingest import SCHEMA
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Mechanism, Released
-from hubbub.steps.count import Pairs
+from hubbub.steps.mode import RunMode
+from hubbub.steps.pairs import LocalPairs
 
 SECRET = bytes(range(16))
-Measure = Callable[[SearchLog, bytes], dict[str, Any]]
+MODE = RunMode(SECRET)
+"""Arrays of this process, keys in the order of their text."""
+Measure = Callable[[SearchLog, RunMode], dict[str, Any]]
 
 
 class Tiny(DuckDB):
@@ -76,7 +79,7 @@ class MeasuredLog:
 
     def text(self, table: str, ids: Sequence[int]) -> list[tuple[str, ...]]:
         """The keys of these ids; a pair that nobody holds has an id, too."""
-        if not isinstance(self.counts[table], Pairs):
+        if not isinstance(self.counts[table], LocalPairs):
             return [self.keys[table][i] for i in ids]
         single = self.keys["queries"]
         return [(*single[i >> 32], *single[i & 0xFFFFFFFF]) for i in ids]
@@ -97,12 +100,12 @@ def measured(subject: Subject, events: Iterable[Event]) -> MeasuredLog:
 @lru_cache(maxsize=64)
 def _measured(measure: Measure, mechanism: Mechanism, events: tuple[Event, ...]) -> MeasuredLog:
     with tiny_log(events) as log:
-        counts = measure(log, SECRET)
+        counts = measure(log, MODE)
         keys = {}
         for table, counted in counts.items():
             kind = mechanism.offers[table]
-            if isinstance(counted, Pairs):
-                rows = counted.text(log, kind, Pairs.ids(counted.first, counted.second))
+            if isinstance(counted, LocalPairs):
+                rows = counted.text(log.engine, kind, LocalPairs.ids(counted.first, counted.second))
             else:
                 rows = log.engine.fetch(f"SELECT {kind.list()} FROM {counted.keys} ORDER BY kid")
             keys[table] = [tuple(r[c] for c in kind.columns) for r in rows.to_pylist()]

@@ -67,9 +67,8 @@ def release(mechanism: MechanismOptions, options: ReleaseOptions, log: NewLogOpt
             terminal.say(f"  {rule}")
         for remark in plan.remarks():
             terminal.warn(remark)
-        built.say = terminal.say
         with open_log(log, owner.period, terminal, kept) as raw:
-            result = run_admitted(raw, admitted, ledger, say=terminal.note)
+            result = run_admitted(raw, admitted, ledger, say=terminal.note, tell=terminal.say)
         spent = ledger.spent(plan.population)
     if result.warning:
         terminal.warn(result.warning)

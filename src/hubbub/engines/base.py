@@ -22,7 +22,7 @@ class Engine(Protocol):
     """A place that holds tables and runs SQL over them."""
 
     name: str
-    spreads: bool
+    distributed: bool
     """Whether rows lie on several machines: then what is computed from all of them is computed there."""
 
     def scan(self, name: str, parquet: Path) -> None:

@@ -51,7 +51,7 @@ def check_draws(engine: Engine) -> None:
     passed = int(np.count_nonzero(seen[0]["noise"].to_numpy() >= 0))
     assert engine.fetch(same)["n"][0].as_py() == passed, "a saved table has other draws than the one it was made from"
     assert len(set(seen[0]["noise"].to_pylist())) > DRAWN // 2, "parts of a table share their noise"
-    if engine.spreads:
+    if engine.distributed:
         try:
             engine.map_batches("copied", "SELECT id FROM drawn_for", _Draw(SecureNoise()), _Draw.schema)
         except OurBug:

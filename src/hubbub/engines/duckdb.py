@@ -25,7 +25,7 @@ class DuckDB:
     """One in-memory database; what does not fit in `memory` spills into `work`."""
 
     name = "duckdb"
-    spreads = False
+    distributed = False
 
     def __init__(self, work: Path, *, memory: str = "2GB", threads: int | None = None) -> None:
         not_a_size = ParameterError("--memory is not a size.", given=memory, allowed="a size such as 500MB or 2GB")

@@ -28,7 +28,7 @@ class Resumable:
     """Another engine, with checkpoints in a folder."""
 
     def __init__(self, engine: Engine, folder: Path, key: str) -> None:
-        self.engine, self.name, self.spreads = engine, engine.name, engine.spreads
+        self.engine, self.name, self.distributed = engine, engine.name, engine.distributed
         self._folder: Path | None = folder
         self._digest = hashlib.sha256(key.encode())
         self.read: list[str] = []

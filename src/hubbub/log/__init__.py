@@ -8,7 +8,7 @@ line and belongs to exactly one user.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -59,10 +59,6 @@ class SearchLog:
     ingested: Ingested
     work: Path
     period: Period | None = None
-    repeatable: bool = True
-    """Whether keys are numbered in the order of their text; noise that nobody can repeat does not need it."""
-    spread: bool = False
-    """Whether exact counts stay in the engine, to be perturbed there: see mechanisms/spread.py."""
     run: Run | None = field(default=None, repr=False)
     """The folder of a release that can be interrupted and go on."""
     _held: HeldFolder | Run | None = field(default=None, repr=False)
@@ -96,10 +92,6 @@ class SearchLog:
     def users(self) -> int:
         """How many users there are, exactly: for the owner's eyes only."""
         return int(self.engine.fetch("SELECT count(DISTINCT uid) AS n FROM log").column("n")[0].as_py())
-
-    def order(self, columns: Sequence[str]) -> Sequence[str]:
-        """The order in which keys are numbered: by their text, or any."""
-        return columns if self.repeatable else ()
 
     def close(self) -> None:
         """Close the engine; remove the cleaned copy of the raw log."""
@@ -149,7 +141,7 @@ def read_log(
                 if format == AUTO:
                     format = sniff(source, columns).format
                 how: dict[str, Any] = {"format": format, "columns": columns, "canonical_urls": canonical_urls}
-                if made.spreads and apart(format, source):
+                if made.distributed and apart(format, source):
                     ingested = ingest_apart(made, source, held.path, **how)
                 else:
                     ingested = ingest(source, held.path, **how, threads=threads or 2, progress=progress)

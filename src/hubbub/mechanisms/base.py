@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from hubbub.errors import OurBug, ParameterError
@@ -30,11 +28,26 @@ from hubbub.privacy.existence import Cause
 from hubbub.privacy.gaussian import AnyStep, GaussianStep, total
 from hubbub.privacy.guarantee import Claim, Definition, Guarantee, Neighbours
 from hubbub.steps.keys import Keys
+from hubbub.steps.released import Released, Rows, Tables
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
     from hubbub.public.lists import QueryPool, UrlList
+    from hubbub.steps.mode import RunMode
+
+__all__ = [
+    "DELTA",
+    "EPSILON",
+    "SURE",
+    "Bound",
+    "Mechanism",
+    "Parameter",
+    "Released",
+    "Rows",
+    "Tables",
+    "Value",
+]
 
 Value = int | Fraction | str
 DIGITS = 400  # the longest number a parameter may be
@@ -118,30 +131,6 @@ class Bound:
     how: str
 
 
-@dataclass(frozen=True)
-class Released:
-    """The output of `perturb` for one table: which keys, their noisy values, the noise's sd (none: keys only)."""
-
-    ids: npt.NDArray[np.int64]
-    values: npt.NDArray[np.int64] | None
-    noise_sd: float | npt.NDArray[np.float64] | None
-
-
-@dataclass(frozen=True)
-class Rows(Released):
-    """A whole log as a table: rows of synthetic users in SearchLog's columns, already in the order of their ids."""
-
-    rows: pa.Table
-
-    @staticmethod
-    def of(rows: pa.Table) -> Rows:
-        """These rows."""
-        return Rows(np.arange(rows.num_rows), None, None, rows)
-
-
-Tables = dict[str, Released]
-
-
 class Mechanism(ABC):
     """Base of all mechanisms: parameters are validated and resolved when it is made, then frozen."""
 
@@ -158,11 +147,7 @@ class Mechanism(ABC):
     """Whether its keys come from a public pool of queries."""
     takes_lists: ClassVar[bool] = False
     """Whether queries known beforehand, from a public list or an earlier release, help it."""
-    asks: ClassVar[bool] = False
-    """Whether `perturb` asks its counts where they lie (mechanisms/spread.py, `tested`); others see arrays alone."""
     registry: ClassVar[Registry[type[Mechanism]]]
-    say: Callable[[str], None] = staticmethod(lambda _: None)
-    """Where a long computation tells the owner how far it is; the command puts its terminal here."""
 
     def __init__(
         self,
@@ -233,12 +218,12 @@ class Mechanism(ABC):
         """What the paper says for these parameters."""
 
     @abstractmethod
-    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
-        """Exact bounded counts of the log, or pools of it: deterministic integers."""
+    def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
+        """Exact bounded counts of the log, or pools of it: deterministic integers, where the mode has them."""
 
     @abstractmethod
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        """Noise and thresholds: on arrays, or on counts that answer like arrays where they lie (`asks`)."""
+        """Noise and thresholds: asks the counts, wherever they lie, and the noise source, and nothing else."""
 
     def laws(self) -> tuple[Law, ...]:
         """Every law that `perturb` may draw from, for its widest parameters. Who draws Gaussian noise has to say so."""
@@ -256,11 +241,6 @@ class Mechanism(ABC):
     def value_column(self) -> str:
         """What the published number counts."""
         return "users"
-
-    @property
-    def keywise(self) -> bool:
-        """Whether the noise and the tests of a key look at that key alone: a table may then be perturbed in parts."""
-        return False
 
     @property
     def needs_times(self) -> bool:

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 from hubbub.errors import ParameterError
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Tables, Value
 from hubbub.mechanisms.noisy import Noisy, reaching
-from hubbub.mechanisms.spread import tested
 from hubbub.privacy.account import Domain, Step, smallest_threshold
 from hubbub.privacy.guarantee import Claim, Neighbours, number
 from hubbub.steps import bound
@@ -29,7 +28,8 @@ from hubbub.steps.keys import CLICKS, QUERIES
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
-    from hubbub.steps.count import Counts
+    from hubbub.steps.counts import Counts
+    from hubbub.steps.mode import RunMode
 
 PROOF = "docs/proofs/korolova.md"
 SCALE = Fraction(1, 50)
@@ -44,8 +44,6 @@ class Korolova(Mechanism, register=True):
     offers = {"queries": QUERIES, "clicks": CLICKS}  # noqa: RUF012
     default_tables = ("queries",)
     proof = PROOF
-    keywise = True
-    asks = True
     parameters = (
         EPSILON,
         DELTA,
@@ -241,19 +239,19 @@ class Korolova(Mechanism, register=True):
 
     # ------------------------------------------------------------------ what runs
 
-    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Counts]:
+    def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Counts]:
         """Algorithm 1, lines 2 and 3: limit each user, then count."""
         from hubbub.steps.count import count, count_under
 
         counts: dict[str, Counts] = {}
         if "queries" in self.tables:
-            counts["queries"] = count(log, QUERIES, self._bounded("queries", "d", secret))
+            counts["queries"] = count(log, QUERIES, self._bounded("queries", "d", mode.secret), mode)
         if "clicks" in self.tables and self.serp is None:
-            counts["clicks"] = count(log, CLICKS, self._bounded("clicks", "d_c", secret))
+            counts["clicks"] = count(log, CLICKS, self._bounded("clicks", "d_c", mode.secret), mode)
         elif self.serp is not None:
             log.engine.register("serp", self.serp.rows)
-            clicks = self._bounded("clicks", "d_c", secret)
-            counts["clicks"] = count_under(log, CLICKS, clicks, counts["queries"].keys, "serp")
+            clicks = self._bounded("clicks", "d_c", mode.secret)
+            counts["clicks"] = count_under(log, CLICKS, clicks, mode, counts["queries"].keys, "serp")
         return counts
 
     def _bounded(self, table: str, limit: str, secret: bytes) -> str:
@@ -270,10 +268,10 @@ class Korolova(Mechanism, register=True):
         if "queries" in self.tables:  # line 4: Select-Queries; line 5: Get-Query-Counts
             again = Noisy("query counts", self._number("b_q")) if self.variant == "published" else None
             select = Noisy("queries", self._number("b"), self._threshold("K"), again, self.passes)
-            released["queries"] = tested(counts["queries"], select, noise)
+            released["queries"] = counts["queries"].test(select, noise)
         if "clicks" in self.tables and self.serp is None:
             select = Noisy("clicks", self._number("b_c"), self._threshold("K_c"), passes=self.passes)
-            released["clicks"] = tested(counts["clicks"], select, noise)
+            released["clicks"] = counts["clicks"].test(select, noise)
         elif "clicks" in self.tables:  # line 6: every listed URL of a released query, clicked or not
             listed = counts["clicks"].under(released["queries"].ids)
             released["clicks"] = Noisy("clicks", self._number("b_c")).every(noise, *listed)

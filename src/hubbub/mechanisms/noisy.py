@@ -1,4 +1,4 @@
-"""Laplace noise and a threshold for counts, each key by itself: a test that runs on arrays, or where the counts lie."""
+"""Laplace noise and a threshold for counts, each key by itself: a test that `Counts` run where they lie."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hubbub.mechanisms.base import Released
-from hubbub.steps.count import Integers
+from hubbub.steps.counts import Integers
+from hubbub.steps.released import Released
 
 if TYPE_CHECKING:
     from hubbub.noise import NoiseSource
@@ -40,6 +40,8 @@ class Noisy:
     again: Noisy | None = None
     """Published mechanisms throw the noise of the selection away and draw anew for the value."""
     passes: Callable[[Integers, int], Integers] = reaching
+    drawn: Callable[[Integers], Integers] | None = None
+    """Which keys noise is drawn for at all, by their exact counts; None: every one."""
 
     def draw(self, noise: NoiseSource, n: Integers) -> Integers:
         """Every count with noise of its own."""
@@ -47,11 +49,13 @@ class Noisy:
 
     def __call__(self, n: Integers, noise: NoiseSource) -> Released:
         """The keys that pass, and the very values that passed, or fresh ones."""
-        noisy = self.draw(noise, n)
-        ids = self.passes(noisy, self.threshold)
+        at = None if self.drawn is None else self.drawn(n)
+        noisy = self.draw(noise, n if at is None else n[at])
+        passed = self.passes(noisy, self.threshold)
+        ids = passed if at is None else at[passed]
         if self.again is not None:
             return Released(ids, self.again.draw(noise, n[ids]), laplace_sd(self.again.scale))
-        return Released(ids, noisy[ids], laplace_sd(self.scale))
+        return Released(ids, noisy[passed], laplace_sd(self.scale))
 
     def every(self, noise: NoiseSource, ids: Integers, n: Integers) -> Released:
         """These keys, whatever their noise: no selection."""

@@ -11,18 +11,18 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from hubbub.errors import OurBug, ParameterError
-from hubbub.mechanisms import spread
 from hubbub.noise import NoiseSource
 from hubbub.noise.laws import Law
 from hubbub.privacy.gaussian import SLACK, GaussianStep, Test, mu2_of, threshold_for
-from hubbub.steps.count import Integers
-from hubbub.steps.pools import EnginePools, Pools
+from hubbub.steps.counts import Integers
+from hubbub.steps.holdings import checked
+from hubbub.steps.pools import Pools
+from hubbub.steps.weights import Tested, Weights
 
 Booleans = npt.NDArray[np.bool_]
 
@@ -49,24 +49,24 @@ class Selection:
         """U = 2^k: the weight of a user who holds one key."""
         return 1 << self.bits
 
-    def _gathered(self, each: Sequence[int]) -> tuple[int, ...]:
+    def _up_to(self, each: Sequence[int]) -> tuple[int, ...]:
         """Up to each round: added up where rounds are recycled, the round's own where they are fresh."""
         return tuple(sum(each[0 if self.recycled else r : r + 1]) for r in range(len(each)))
 
     @property
     def means(self) -> tuple[int, ...]:
         """The most a single user's own key has gathered by each round: C_r U."""
-        return self._gathered([m * self.unit for m in self.multiples])
+        return self._up_to([m * self.unit for m in self.multiples])
 
     @property
-    def spreads(self) -> tuple[int, ...]:
+    def gathered(self) -> tuple[int, ...]:
         """The variance of the noise gathered by each round: C_r V."""
-        return self._gathered(self.variances)
+        return self._up_to(self.variances)
 
     @property
     def tests(self) -> tuple[Test, ...]:
         """Each round's test; none where thresholds are set later."""
-        return tuple(map(Test, self.means, self.spreads, self.thresholds))
+        return tuple(map(Test, self.means, self.gathered, self.thresholds))
 
     def users(self, r: int) -> float:
         """The threshold of a round as a number of users who hold nothing else."""
@@ -153,53 +153,54 @@ def select(pools: Pools, plan: Selection, noise: NoiseSource, step: str, known: 
         raise OurBug("known keys would not have the noise of the others")
     listed = known if known is not None and known.table else None
     others = plan if known is None or listed else known.plan
-    if isinstance(pools, EnginePools) and pools.log.spread:
-        found = Selected(*spread.rounds(pools, others, listed, noise, step))
-    else:
-        found = Selected(*_rounds(pools, others, listed, noise, step))
+    passed, running = [], None
+    for r in range(len(plan.multiples)):
+        weights = pools.weighed(running, "" if listed is None else listed.table)
+        said = Round(others, r, step, None if listed is None else listed.plan).perturb(weights, noise)
+        passed.append((said.ids, said.accumulators, np.full(said.ids.size, r)))
+        running = said.running
+    found = _by_id(passed)
     return found if known is None else _with_absent(found, pools.size, known, noise, step)
 
 
-def _rounds(
-    pools: Pools, plan: Selection, listed: Known | None, noise: NoiseSource, step: str
-) -> tuple[Integers, Integers, Integers]:
-    """The keys of pools that are released: (ids, accumulators, rounds), by id."""
-    live, gathered = np.arange(pools.size), np.zeros(pools.size, np.int64)
-    members = np.zeros(0, bool) if listed is None else cast(EnginePools, pools).listed(listed.table)
-    passed = []
-    for r in range(len(plan.multiples)):
-        theirs = None if listed is None else (listed.plan, members[live])
-        now, passes, stays = one_round(plan, r, pools.weights(live), gathered, theirs, noise, step)
-        passed.append((live[passes], now[passes], np.full(np.count_nonzero(passes), r)))
-        live, gathered = live[stays], now[stays]
-    return spread.by_id(passed)
+@dataclass(frozen=True)
+class Round:
+    """Round r of a selection: noise and a test for each key by itself."""
+
+    plan: Selection
+    r: int
+    step: str
+    of_listed: Selection | None = None
+    """The plan whose levels hold for keys of a list, if there is one."""
+
+    def perturb(self, weights: Weights, noise: NoiseSource) -> Tested:
+        """The keys that pass, and those that stay in the running: the round runs where the weights lie."""
+        return weights.test(self, noise)
+
+    def __call__(
+        self, weights: Integers, before: Integers, listed: Booleans, noise: NoiseSource
+    ) -> tuple[Integers, Booleans, Booleans]:
+        """What each key has gathered, whether it passes, whether it stays in the running."""
+        plan, r = self.plan, self.r
+        drawn = noise.gaussian(f"{self.step} round {r + 1}", plan.variances[r], weights.size)
+        now = plan.multiples[r] * checked(weights) + drawn
+        if plan.recycled:
+            now += before
+        passes = now >= self._level("thresholds", listed)
+        if r == len(plan.multiples) - 1:
+            return now, passes, np.zeros(now.size, bool)
+        return now, passes, ~passes & (now >= self._level("drops", listed))
+
+    def _level(self, name: str, listed: Booleans) -> Integers | int:
+        own: int = getattr(self.plan, name)[self.r]
+        return own if self.of_listed is None else np.where(listed, getattr(self.of_listed, name)[self.r], own)
 
 
-def one_round(
-    plan: Selection,
-    r: int,
-    weights: Integers,
-    before: Integers,
-    listed: tuple[Selection, Booleans] | None,
-    noise: NoiseSource,
-    step: str,
-) -> tuple[Integers, Booleans, Booleans]:
-    """Round r for some keys: what each has gathered, whether it passes, whether it stays in the running.
-
-    `listed`: the plan whose levels hold for keys of a list, and which keys these are.
-    """
-
-    def level(name: str) -> Integers | int:
-        own: int = getattr(plan, name)[r]
-        return own if listed is None else np.where(listed[1], getattr(listed[0], name)[r], own)
-
-    now = plan.multiples[r] * weights + noise.gaussian(f"{step} round {r + 1}", plan.variances[r], weights.size)
-    if plan.recycled:
-        now += before
-    passes = now >= level("thresholds")
-    if r == len(plan.multiples) - 1:
-        return now, passes, np.zeros(now.size, bool)
-    return now, passes, ~passes & (now >= level("drops"))
+def _by_id(passed: Sequence[tuple[Integers, Integers, Integers]]) -> Selected:
+    """What passed in each round (ids, accumulators, rounds) as one, in the order of the ids."""
+    ids, accumulators, rounds = (np.concatenate(column) for column in zip(*passed, strict=True))
+    order = np.argsort(ids)
+    return Selected(ids[order], accumulators[order], rounds[order])
 
 
 def _with_absent(found: Selected, size: int, known: Known, noise: NoiseSource, step: str) -> Selected:

@@ -19,13 +19,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
 from hubbub.errors import ParameterError
-from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Tables, Value
+from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Tables, Value
 from hubbub.mechanisms.korolova import SCALE
-from hubbub.mechanisms.noisy import laplace_sd
+from hubbub.mechanisms.noisy import Noisy, reaching
 from hubbub.privacy.account import Domain, Step, total_delta
 from hubbub.privacy.guarantee import Claim, Neighbours, number
 from hubbub.steps import bound
@@ -35,7 +32,8 @@ from hubbub.steps.subsequences import TABLE, per_session
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
-    from hubbub.steps.count import Counts
+    from hubbub.steps.counts import Counts
+    from hubbub.steps.mode import RunMode
 
 PROOF = "docs/proofs/sessions.md"
 MOST = 10_000  # counts one user may move in one table
@@ -247,12 +245,7 @@ class Sessions(Mechanism, register=True):
 
     # ------------------------------------------------------------------ what runs
 
-    @property
-    def keywise(self) -> bool:
-        """Every key by itself."""
-        return True
-
-    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Counts]:
+    def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Counts]:
         """A_session, steps 1 to 3, and A_click, step 1: limit each user, then count."""
         from hubbub.steps.count import count
 
@@ -261,28 +254,19 @@ class Sessions(Mechanism, register=True):
         if "sessions" in self.tables:
             keys = self._keys(self.settings, int(self.settings["l_s"]))
             held = f"SELECT {'DISTINCT' if strict else ''} uid, queries FROM {TABLE}"
-            counts["sessions"] = count(log, keys, held)
+            counts["sessions"] = count(log, keys, held, mode)
             log.engine.drop(TABLE)
         if "clicks" in self.tables:
             first = bound.first_keys if strict else bound.first_events
-            counts["clicks"] = count(log, CLICKS, first(CLICKS, int(self.settings["l"])))
+            counts["clicks"] = count(log, CLICKS, first(CLICKS, int(self.settings["l"])), mode)
         return counts
 
     def perturb(self, counts: Mapping[str, Counts], noise: NoiseSource) -> Tables:
         """A_session, steps 4 and 5; A_click, steps 2 and 3."""
         released: Tables = {}
         for table in self.tables:
-            n = counts[table].n
-            noisy = n + noise.laplace(table, self._b(), n.size)
-            ids = self.passes(noisy, self._threshold())
-            if self.variant == "published":
-                values = n[ids] + noise.laplace(f"{table}: counts", self._b(), ids.size)
-            else:
-                values = noisy[ids]
-            released[table] = Released(ids, values, laplace_sd(self._b()))
+            again = Noisy(f"{table}: counts", self._b()) if self.variant == "published" else None
+            released[table] = counts[table].test(Noisy(table, self._b(), self._threshold(), again, self.passes), noise)
         return released
 
-    @staticmethod
-    def passes(noisy: npt.NDArray[np.int64], threshold: int) -> npt.NDArray[np.int64]:
-        """Which keys reach the threshold. The rule is `>=`; δ counts the mass at the threshold."""
-        return np.flatnonzero(noisy >= threshold)
+    passes = staticmethod(reaching)

@@ -24,7 +24,7 @@ from hubbub.show.page import write_pages
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
-    from hubbub.steps.count import Counts
+    from hubbub.steps.counts import Counts
 
 WHOSE = "users.parquet"
 """In `owner-only/`, where a released log holds rows of real users: whose they are."""

@@ -12,12 +12,11 @@ import pyarrow.parquet as pq
 
 from hubbub.errors import OurBug
 from hubbub.mechanisms.base import Mechanism, Rows, Tables
-from hubbub.steps.count import names
 from hubbub.steps.sessions import SEPARATOR
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
-    from hubbub.steps.count import Counts
+    from hubbub.steps.counts import Counts
     from hubbub.steps.keys import Keys
 
 
@@ -48,7 +47,7 @@ def named_rows(log: SearchLog, mechanism: Mechanism, table: str, counts: Counts,
     size = released.ids.size
     numbers = pa.nulls(size, pa.int64()) if values is None else pa.array(values, pa.int64())
     spreads = pa.nulls(size, pa.float64()) if spread is None else pa.array(np.broadcast_to(spread, size))
-    rows = names(log, counts, mechanism.offers[table], released.ids)
+    rows = counts.text(log.engine, mechanism.offers[table], released.ids)
     return rows.append_column(mechanism.value_column, numbers).append_column("noise_sd", spreads)
 
 

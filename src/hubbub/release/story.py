@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +19,6 @@ from hubbub.card.facts import LOOK, REFUSED
 from hubbub.errors import HubbubError, OurBug
 from hubbub.files import permit, whole
 from hubbub.mechanisms.base import Mechanism
-from hubbub.mechanisms.spread import perturb
 from hubbub.noise import SecureNoise, SeededNoise
 from hubbub.privacy.fingerprint import Fingerprint, fingerprint, look
 from hubbub.privacy.guarantee import Guarantee
@@ -39,13 +37,11 @@ from hubbub.release.refusals import (
     refuse_other_period,
 )
 from hubbub.show.owner import finish
+from hubbub.steps.mode import Say, quiet, run_mode
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
-
-Say = Callable[[str], None]
-"""Tells the owner what a run is doing."""
 
 
 @dataclass(frozen=True)
@@ -85,24 +81,33 @@ def release(
 
 
 def run_release(
-    log: SearchLog, plan: Plan, ledger: Ledger, *, noise: NoiseSource | None = None, say: Say = lambda _: None
+    log: SearchLog,
+    plan: Plan,
+    ledger: Ledger,
+    *,
+    noise: NoiseSource | None = None,
+    say: Say = quiet,
+    tell: Say = quiet,
 ) -> Result:
     """One release of a plan, with every refusal on the way."""
     reserved = None if log.run is None else log.run.find(ledger)
-    return run_admitted(log, admit(plan.drafted(), ledger, reserved), ledger, noise=noise, say=say)
+    return run_admitted(log, admit(plan.drafted(), ledger, reserved), ledger, noise=noise, say=say, tell=tell)
 
 
 def run_admitted(
-    log: SearchLog, admitted: Admitted, ledger: Ledger, *, noise: NoiseSource | None = None, say: Say = lambda _: None
+    log: SearchLog,
+    admitted: Admitted,
+    ledger: Ledger,
+    *,
+    noise: NoiseSource | None = None,
+    say: Say = quiet,
+    tell: Say = quiet,
 ) -> Result:
-    """One release, start to end. The budget is reserved before the first draw and never given back."""
-    try:
-        return _run(log, admitted, ledger, noise or _noise(admitted.plan), say)
-    finally:
-        log.repeatable, log.spread = True, False  # for whoever reads the log next
+    """One release, start to end. The budget is reserved before the first draw and never given back.
 
-
-def _run(log: SearchLog, admitted: Admitted, ledger: Ledger, noise: NoiseSource, say: Say) -> Result:
+    `say` hears which part of it runs, `tell` how far a long computation is.
+    """
+    noise = noise or _noise(admitted.plan)
     started = time.monotonic()
     plan, mechanism = admitted.plan, admitted.plan.mechanism
     refuse_other_period(log, plan.owner)
@@ -115,10 +120,8 @@ def _run(log: SearchLog, admitted: Admitted, ledger: Ledger, noise: NoiseSource,
         refuse_elsewhere(plan, log.rows(), log.ingested.kept)
         data = _data(log, admitted, ledger) if ledger.exists else None  # else nothing is known, nor made for this
         say("measuring: bounding each user, counting")
-        log.repeatable = not noise.private
-        log.spread = mechanism.keywise and log.engine.spreads and noise.private
         log, secret = _secret(log, noise)
-        counts = mechanism.measure(log, secret)
+        counts = mechanism.measure(log, run_mode(log.engine, noise, secret, tell))
     except Exception:  # it says why, often in exact numbers of the log
         with suppress(HubbubError):
             look(ledger, whole_log, plan.population, plan.dataset, REFUSED)
@@ -143,7 +146,7 @@ def _run(log: SearchLog, admitted: Admitted, ledger: Ledger, noise: NoiseSource,
             log.run.drawing()
         ledger.drawing(entry)
         say("drawing noise")
-        tables = perturb(log, mechanism, counts, noise)
+        tables = mechanism.perturb(counts, noise)
         say("writing the release")
         rows = write_public(folder / "public", log, plan, counts, tables, standing)
         write_whose(folder / "owner-only", mechanism.whose(tables))

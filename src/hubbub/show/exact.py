@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from hubbub.show.law import Law, once_more, seen
-from hubbub.steps.count import Counts, Integers, Spread
+from hubbub.steps.counts import EngineCounts, Integers, LocalCounts
 from hubbub.steps.keys import QUERIES, Keys
 from hubbub.steps.sessions import SEPARATOR
 
@@ -180,7 +180,7 @@ def read_released(public: Path, table: str, mechanism: Mechanism) -> ReleasedRow
 
 def _bounded(counts: object) -> str:
     """The engine's table of what was counted after bounding, as `n`, where users lose keys to their bound."""
-    return counts.keys if isinstance(counts, Counts | Spread) else ""
+    return counts.keys if isinstance(counts, LocalCounts | EngineCounts) else ""
 
 
 # ------------------------------------------------------------------ what is there

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hubbub.look.estimate.curve import Curve, points, rising
 from hubbub.look.estimate.scale import follows, scalable
 from hubbub.noise import SeededNoise
-from hubbub.steps.count import Integers, names
+from hubbub.steps.counts import Integers
 from hubbub.steps.pools import EnginePools
 
 if TYPE_CHECKING:
@@ -47,14 +47,14 @@ class Law:
 def once_more(log: SearchLog, mechanism: Mechanism, measured: Mapping[str, Any]) -> dict[str, pa.Table]:
     """The keys that other noise would have released; nothing where that would take long or cannot be asked twice."""
     usable = all(scalable(m) or follows(m) for m in measured.values())
-    if not usable or not mechanism.steps() or log.spread or log.ingested.kept > SMALL or "log" in mechanism.tables:
+    if not usable or not mechanism.steps() or log.ingested.kept > SMALL or "log" in mechanism.tables:
         return {}
     for m in measured.values():
         if isinstance(m, EnginePools):
             m.again()
     found = mechanism.perturb(measured, SeededNoise(0))
     return {
-        table: names(log, measured[table], mechanism.offers[table], released.ids)
+        table: measured[table].text(log.engine, mechanism.offers[table], released.ids)
         for table, released in found.items()
         if table in measured
     }

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hubbub.log import SearchLog
-from hubbub.steps.count import Integers
+from hubbub.steps.counts import Integers
 from hubbub.steps.holdings import Holdings
 from hubbub.steps.keys import CLICKS, KEYWORDS, TRANSITIONS, Keys
 from hubbub.steps.keys.keywords import WORDS, split

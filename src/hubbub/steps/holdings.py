@@ -6,14 +6,18 @@ that nobody's pool held may be released too (a closed domain): they are adopted,
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from hubbub.errors import OurBug
 from hubbub.log import SearchLog
-from hubbub.steps.count import Integers
+from hubbub.steps.counts import Flags, Integers, texts
 from hubbub.steps.keys import Keys
+
+if TYPE_CHECKING:
+    from hubbub.engines import Engine
 
 MOST = 1 << 62
 
@@ -24,7 +28,7 @@ class Holdings:
     def __init__(self, log: SearchLog, kind: Keys, held: str, keys: str, size: int) -> None:
         self.log, self.kind, self.held, self.keys, self.size = log, kind, held, keys, size
 
-    def holds(self, rows: pa.Table) -> npt.NDArray[np.bool_]:
+    def holds(self, rows: pa.Table) -> Flags:
         """Which of these keys, named by their text, have an id."""
         found, asked = np.zeros(rows.num_rows, bool), f"asked_{self.kind.name}"
         if rows.num_rows:
@@ -33,6 +37,10 @@ class Holdings:
             join = f"{self.keys} AS k JOIN {asked} AS a ON {self.kind.same('k', 'a')}"
             found[engine.fetch(f"SELECT a.at AS at FROM {join}").column("at").to_numpy()] = True
         return found
+
+    def text(self, engine: Engine, kind: Keys, ids: Integers) -> pa.Table:
+        """The text of keys, in the order of `ids`."""
+        return texts(engine, self.keys, kind, ids)
 
     def adopt(self, rows: pa.Table) -> Integers:
         """Give ids to keys that stand in no pool: the next ones, in the order of the rows."""

@@ -11,18 +11,19 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import isqrt
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from hubbub.errors import OurBug
 from hubbub.log import SearchLog
 from hubbub.steps.bound import hashed, seeded
-from hubbub.steps.count import Integers, _by_id
+from hubbub.steps.counts import Flags, Integers, by_id
 from hubbub.steps.holdings import Holdings, checked
 from hubbub.steps.keys import Keys
+from hubbub.steps.mode import RunMode, Where
+from hubbub.steps.weights import EngineWeights, LocalWeights, Running, Weights
 
 
 def amount(bits: int, n: int) -> int:
@@ -43,8 +44,12 @@ class Pools(Protocol):
         """How many keys stand in some pool."""
         ...
 
-    def weights(self, live: Integers) -> Integers:
-        """For each live key, the sum of A(n) over the pools it stands in; n counts a user's live keys."""
+    def weighed(self, running: Any, listed: str) -> Weights:
+        """The weights of a round: of every key if `running` is None, else of those that stayed after the one before.
+
+        A key's weight is the sum of A(n) over the pools it stands in; n counts a user's keys in the running. `listed`
+        names the engine's table of a public list, or is empty.
+        """
         ...
 
     def recount(self, ids: Integers, lam: Integers, cap2: int) -> Integers:
@@ -56,14 +61,34 @@ class Pools(Protocol):
         ...
 
 
-class EnginePools(Holdings):
+class LocalPools:
+    """Pools whose weights are brought here as arrays, round by round."""
+
+    size: int
+
+    def weights(self, live: Integers) -> Integers:
+        """For each live key, its weight."""
+        raise NotImplementedError
+
+    def listed(self, table: str) -> Flags:
+        """Which keys stand in a public list, by id."""
+        raise OurBug("these pools know no lists")
+
+    def weighed(self, running: Any, listed: str) -> Weights:
+        """The weights of a round, as an array."""
+        if running is None:
+            running = Running.all(self.size, self.listed(listed) if listed else None)
+        return LocalWeights(running, self.weights(running.ids))
+
+
+class EnginePools(Holdings, LocalPools):
     """Pools inside an engine. Asking for weights a second time restricts the pools to what is still live.
 
     `first` names a table of keys that enter a full pool before others: a public list.
     """
 
     def __init__(
-        self, log: SearchLog, keys: Keys, limit: int, bits: int, secret: bytes, first: str | None = None
+        self, log: SearchLog, keys: Keys, limit: int, bits: int, mode: RunMode, first: str | None = None
     ) -> None:
         self.bits = bits
         keys.ready(log)
@@ -77,9 +102,9 @@ class EnginePools(Holdings):
         engine.save(self.held, f"SELECT DISTINCT uid, {columns} FROM ({keys.events.format(log='log')}) AS events")
         engine.save(self._degrees, f"SELECT uid, count(*) AS n FROM {self.held} GROUP BY uid")
         heavy = f"SELECT uid FROM {self._degrees} WHERE n > {limit}"
-        theirs, order = f"SELECT uid, {columns} FROM {self.held} WHERE uid IN ({heavy})", hashed(keys, secret)
-        if not log.repeatable and first is None:
-            order = engine.shuffle(seeded(keys, secret))
+        theirs, order = f"SELECT uid, {columns} FROM {self.held} WHERE uid IN ({heavy})", hashed(keys, mode.secret)
+        if not mode.repeatable and first is None:
+            order = engine.shuffle(seeded(keys, mode.secret))
         if first is not None:  # keys of a public list come before the others
             flag = f"CASE WHEN l.{keys.columns[0]} IS NULL THEN '1' ELSE '0' END AS unlisted"
             theirs = (
@@ -101,7 +126,7 @@ class EnginePools(Holdings):
             f"JOIN {self._degrees} AS d ON h.uid = d.uid JOIN {self._amounts} AS a ON a.n = d.n "
             f"UNION ALL SELECT {columns}, CAST({amount(bits, limit)} AS BIGINT) AS a FROM heavy_{name}) AS added "
             f"GROUP BY {columns}",
-            log.order(keys.columns),
+            mode.order(keys.columns),
             "kid",
         )
         self.size = self._pooled = int(engine.fetch(f"SELECT count(*) AS n FROM {self.keys}").column("n")[0].as_py())
@@ -109,7 +134,7 @@ class EnginePools(Holdings):
     @cached_property
     def _first(self) -> Integers:
         """The weights of the first round."""
-        return _by_id(self.log.engine.fetch(f"SELECT kid, w FROM pooled_{self.kind.name}"), "w")
+        return by_id(self.log.engine.fetch(f"SELECT kid, w FROM pooled_{self.kind.name}"), "w")
 
     def again(self) -> None:
         """Start over from the same pools: experiments draw noise many times, a release never does."""
@@ -128,7 +153,7 @@ class EnginePools(Holdings):
             found.append(np.array([ids, rows.column("kid").to_pylist()], np.int64).T.reshape(-1, 2))
         return ArrayPools(found[0], found[1], self.size, self.bits)
 
-    def listed(self, table: str) -> npt.NDArray[np.bool_]:
+    def listed(self, table: str) -> Flags:
         """Which keys stand in a table of texts, by id; only where the weights of all keys are brought, too."""
         found = np.zeros(self.size, bool)
         join = f"{self.keys} AS k JOIN {table} AS l ON {self.kind.same('k', 'l')}"
@@ -179,7 +204,36 @@ class EnginePools(Holdings):
         )
 
 
-class ArrayPools:
+class DistributedPools(EnginePools):
+    """Pools inside an engine whose weights stay there: a round is tested where they lie."""
+
+    def weighed(self, running: Any, listed: str) -> Weights:
+        """The weights of a round, in the engine; `running` names the view that the round before left."""
+        kind, name, r = self.kind, self.kind.name, self._round
+        member, join = "false", ""
+        if listed:
+            member, join = f"l.{kind.columns[0]} IS NOT NULL", f" LEFT JOIN {listed} AS l ON {kind.same('k', 'l')}"
+        weights = self.summed(running)
+        if running is None:
+            sql = (
+                f"SELECT k.kid AS kid, k.w AS w, CAST(0 AS BIGINT) AS accumulator, {member} AS listed "
+                f"FROM ({weights}) AS k{join}"
+            )
+        else:
+            sql = (
+                "SELECT a.kid AS kid, coalesce(s.w, 0) AS w, a.accumulator AS accumulator, a.listed AS listed "
+                f"FROM {running} AS a LEFT JOIN ({weights}) AS s ON a.kid = s.kid"
+            )
+        return EngineWeights(self.log.engine, sql, f"tested_{name}_{r}", f"running_{name}_{r}")
+
+
+def fixed(log: SearchLog, keys: Keys, limit: int, bits: int, mode: RunMode, first: str | None = None) -> EnginePools:
+    """The pools of a log, fixed before the first noise; their weights live where the mode has them."""
+    kind = DistributedPools if mode.where is Where.ENGINE else EnginePools
+    return kind(log, keys, limit, bits, mode, first)
+
+
+class ArrayPools(LocalPools):
     """Pools as arrays, for audits: the same integers without an engine. Rows are (user, key)."""
 
     keys = ""

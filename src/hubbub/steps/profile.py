@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hubbub.log import SearchLog
-from hubbub.steps.count import Integers
+from hubbub.steps.counts import Integers
 from hubbub.steps.holdings import checked
 from hubbub.steps.sessions import GAP, require_times
 from hubbub.switches import switch

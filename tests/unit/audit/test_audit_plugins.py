@@ -19,6 +19,7 @@ from hubbub.privacy.account import Domain, Loss, Step, smallest_threshold
 from hubbub.privacy.guarantee import Claim
 from hubbub.steps import bound
 from hubbub.steps.keys import QUERIES
+from hubbub.steps.mode import RunMode
 
 
 class Plain(Mechanism):
@@ -46,10 +47,10 @@ class Plain(Mechanism):
     def claimed(self) -> Claim:
         return Claim("nobody", None, None, True)
 
-    def measure(self, log: Any, secret: bytes) -> dict[str, Any]:
+    def measure(self, log: Any, mode: RunMode) -> dict[str, Any]:
         from hubbub.steps.count import count
 
-        return {"queries": count(log, QUERIES, bound.first_keys(QUERIES, 1))}
+        return {"queries": count(log, QUERIES, bound.first_keys(QUERIES, 1), mode)}
 
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         (step,) = self.steps()
@@ -100,7 +101,7 @@ class Broken(Plain):
 
     name = "broken"
 
-    def measure(self, log: Any, secret: bytes) -> dict[str, Any]:
+    def measure(self, log: Any, mode: RunMode) -> dict[str, Any]:
         raise TypeError("no such thing")
 
 

@@ -24,7 +24,7 @@ from hubbub.errors import ParameterError
 from hubbub.mechanisms import build, mechanisms
 from hubbub.mechanisms.base import Rows
 from hubbub.noise import SecureNoise
-from hubbub.steps.count import Counts
+from hubbub.steps.counts import LocalCounts
 
 MUTANTS = {name: Fault(name, detector, changes) for name, detector, changes in (*SIZE_MUTANTS, *LIST_MUTANTS)}
 
@@ -71,8 +71,8 @@ def test_ties_of_optimal_are_broken_by_noise() -> None:
     """Twenty equal pairs, room for one row: were ties broken by id, the same pair would win 40 times (1e-50)."""
     mechanism = build("optimal", {"d": 1, "bins": 1, "b": "1/50", "b_a": "1/50", "T": 3, "goal": "diverse"})
     counts: dict[str, Any] = {
-        "clicks": Counts(np.full(20, 50, np.int64)),
-        "activity": Counts(np.array([1], np.int64)),
+        "clicks": LocalCounts(np.full(20, 50, np.int64)),
+        "activity": LocalCounts(np.array([1], np.int64)),
         "text": lambda ids: pa.table({"query": [str(i) for i in ids], "url": ["u"] * ids.size}),
     }
     won = set()

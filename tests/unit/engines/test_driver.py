@@ -34,7 +34,7 @@ FEW = 200
 class Cluster(DuckDB):
     """Counts what is brought."""
 
-    spreads = True
+    distributed = True
 
     def __init__(self, work: Path) -> None:
         super().__init__(work, memory="1GB", threads=2)

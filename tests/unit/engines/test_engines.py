@@ -73,7 +73,7 @@ class SharesNoise(DuckDB):
 class CopiesGenerators(DuckDB):
     """Says that functions run elsewhere, and takes whatever they carry."""
 
-    spreads = True
+    distributed = True
 
 
 @pytest.mark.parametrize(

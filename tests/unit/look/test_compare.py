@@ -30,6 +30,7 @@ from hubbub.look.compare.summary import Comparison, Row
 from hubbub.mechanisms import mechanisms
 from hubbub.noise import SeededNoise
 from hubbub.privacy.ledger import Ledger
+from hubbub.steps.mode import RunMode
 
 BUDGET = {"epsilon": "4", "delta": "1e-3"}
 
@@ -170,10 +171,10 @@ def test_other_mistakes_are_refused(more: dict[str, Any]) -> None:
 def test_a_draw_is_the_same_after_others_as_alone(log: SearchLog, pool: Path, name: str) -> None:
     """What one draw leaves behind in the engine or in the measure must not reach the next."""
     row = choose([name], BUDGET, pool=pool)[0]
-    mechanism, secret = row.build(), SeededNoise(0).secret("bounding")
-    measured = mechanism.measure(log, secret)
+    mechanism, mode = row.build(), RunMode(SeededNoise(0).secret("bounding"))
+    measured = mechanism.measure(log, mode)
     again = [draws.drawn(mechanism, measured, seed) for seed in (5, 6, 7)][-1]
-    alone = draws.drawn(row.build(), row.build().measure(log, secret), 7)
+    alone = draws.drawn(row.build(), row.build().measure(log, mode), 7)
     assert list(again) == list(alone) == list(mechanism.tables)
     for table in alone:
         assert again[table].ids.tolist() == alone[table].ids.tolist()

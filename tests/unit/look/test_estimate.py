@@ -23,7 +23,8 @@ from hubbub.mechanisms import Korolova, Mechanism, build, mechanisms
 from hubbub.mechanisms.base import DELTA
 from hubbub.privacy.account import release_probability
 from hubbub.privacy.ledger import Ledger
-from hubbub.steps.count import Counts
+from hubbub.steps.counts import LocalCounts
+from hubbub.steps.mode import RunMode
 
 LOG = ("--format", "aol")
 WITH_QUERIES = sorted(
@@ -293,14 +294,14 @@ class Odd(Korolova):
 
     name = "odd"
 
-    def measure(self, log: Any, secret: bytes) -> Any:
-        """Not `Counts`."""
+    def measure(self, log: Any, mode: RunMode) -> Any:
+        """Not `LocalCounts`."""
 
         class Own:
-            def __init__(self, counts: Counts) -> None:
+            def __init__(self, counts: LocalCounts) -> None:
                 self.n, self.keys, self.parent = counts.n, counts.keys, counts.parent
 
-        return {table: Own(counts) for table, counts in super().measure(log, secret).items()}
+        return {table: Own(counts.local()) for table, counts in super().measure(log, mode).items()}
 
 
 def test_an_unknown_mechanism_is_simulated() -> None:

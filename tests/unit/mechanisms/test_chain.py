@@ -8,7 +8,7 @@ import pytest
 
 from hubbub.audit.checks.counts import NoNoise
 from hubbub.audit.protocols import Event
-from hubbub.audit.tiny import SECRET, tiny_log
+from hubbub.audit.tiny import MODE, tiny_log
 from hubbub.errors import InputError, ParameterError
 from hubbub.mechanisms import build
 from hubbub.mechanisms.base import Released
@@ -39,7 +39,7 @@ def run(events: list[Event], noise: Any = None, tables: tuple[str, ...] = ALL, *
     """One run: by table, what was released by its text."""
     mechanism = build("crowd", {**BUDGET, **settings}, tables=tables)
     with tiny_log(events) as log:
-        measured = mechanism.measure(log, SECRET)
+        measured = mechanism.measure(log, MODE)
         found = mechanism.perturb(measured, noise or NoNoise())
         return {
             t: {tuple(r[:-2]): r[-2] for r in map(tuple, map(dict.values, rows(log, mechanism, t, measured, found)))}
@@ -114,7 +114,7 @@ def test_a_key_of_somebody_passes_by_its_own_noise_or_not_at_all_and_none_twice(
     mechanism = build("crowd", BUDGET, tables=ALL)
     stray: list[Event] = [("stray", 0, d, None), ("stray", 10, a, None), ("stray", 20, c, None)]
     with tiny_log([*walkers(200), *stray]) as log:
-        measured = mechanism.measure(log, SECRET)
+        measured = mechanism.measure(log, MODE)
         tables = mechanism.perturb(measured, Everyone())
         found = {t: [tuple(r.values())[:-2] for r in rows(log, mechanism, t, measured, tables)] for t in ALL}
     pairs = {(x, y) for x in ASKED for y in ASKED if x != y} - {(d, a), (a, c)}
@@ -195,7 +195,7 @@ def test_what_nothing_depends_on_is_refused() -> None:
 def test_without_times_there_are_no_transitions_and_nothing_is_spent() -> None:
     mechanism = build("crowd", BUDGET, tables=("queries", "transitions"))
     with tiny_log([("u", None, "x", None)]) as log, pytest.raises(InputError, match="no times"):
-        mechanism.measure(log, SECRET)  # the half that runs before the ledger is asked
+        mechanism.measure(log, MODE)  # the half that runs before the ledger is asked
 
 
 def test_the_order_of_heads_knows_values_and_texts_only() -> None:

@@ -17,6 +17,7 @@ from hubbub.audit.checks.counts import NoNoise
 from hubbub.errors import ParameterError
 from hubbub.mechanisms import build, mechanisms
 from hubbub.privacy.coins import WHOLE, CoinStep
+from hubbub.steps.mode import RunMode
 from hubbub.testing import check_mechanism
 
 SELECTORS: dict[str, list[dict[str, Any]]] = {
@@ -98,7 +99,7 @@ def test_the_same_seed_gives_the_same_release(log_file: Path) -> None:
     found = []
     for _ in range(2):
         with package.read_log(log_file, format="aol") as log:
-            out = mechanism.perturb(mechanism.measure(log, bytes(16)), SeededNoise(3))["queries"]
+            out = mechanism.perturb(mechanism.measure(log, RunMode(bytes(16))), SeededNoise(3))["queries"]
             found.append((out.ids.tolist(), np.asarray(out.values).tolist()))
     assert found[0] == found[1]
 

@@ -20,7 +20,7 @@ from tests.conftest import Hubbub, aol_lines
 import hubbub as package
 from hubbub.audit.checks.pooled import Recorder
 from hubbub.audit.protocols import Event
-from hubbub.audit.tiny import SECRET, tiny_log
+from hubbub.audit.tiny import MODE, SECRET, tiny_log
 from hubbub.errors import InputError, ParameterError
 from hubbub.ingest.schema import SCHEMA
 from hubbub.log import Period
@@ -92,7 +92,7 @@ def test_the_histograms_are_those_by_hand() -> None:
 
 def test_a_log_without_times_is_refused_before_anything_is_drawn() -> None:
     with tiny_log([("a", None, "q", "u")]) as log, pytest.raises(InputError, match="no times"):
-        crowd().measure(log, SECRET)
+        crowd().measure(log, MODE)
 
 
 def test_noise_of_the_histograms_is_what_the_budget_says() -> None:
@@ -118,7 +118,7 @@ def test_every_bin_is_drawn_once_with_the_stated_noise() -> None:
     mechanism: Any = crowd()
     with tiny_log(events()) as log:
         noise = Recorder()
-        mechanism.perturb(mechanism.measure(log, SECRET), noise)
+        mechanism.perturb(mechanism.measure(log, MODE), noise)
     asked = [a for a in noise.asked if a[0] in SHAPES]
     assert asked == [(h.name, h.variance, SHAPES[h.name].bins) for h in mechanism.histograms]
 

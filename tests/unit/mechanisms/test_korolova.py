@@ -18,7 +18,7 @@ from hubbub.errors import ParameterError
 from hubbub.mechanisms.noisy import laplace_sd
 from hubbub.privacy.account import threshold_delta
 from hubbub.public.lists import UrlList
-from hubbub.steps.count import Counts
+from hubbub.steps.counts import LocalCounts
 from hubbub.testing import check_mechanism
 
 SERP = UrlList("list", pa.table({"query": ["a", "a", "b"], "url": ["u1", "u2", "u1"]}), "0" * 64)
@@ -153,7 +153,7 @@ def test_bad_parameters_are_named(settings: dict[str, Any], word: str) -> None:
 def test_the_mass_at_the_threshold_passes() -> None:
     """The rule is >=: a value exactly at T is released, one below is not."""
     mechanism = Korolova(b=1, K=9, d=1)
-    released = mechanism.perturb({"queries": Counts(np.array([9, 10, 11]))}, NoNoise())["queries"]
+    released = mechanism.perturb({"queries": LocalCounts(np.array([9, 10, 11]))}, NoNoise())["queries"]
     assert released.ids.tolist() == [1, 2]
     assert values_of(released) == [10, 11]
 

@@ -22,6 +22,7 @@ from hubbub.mechanisms.optimal.published.exact import shares
 from hubbub.mechanisms.optimal.published.frequent import keep_frequent
 from hubbub.mechanisms.optimal.published.problem import Integers, Limit, Problem, read
 from hubbub.mechanisms.optimal.published.size import largest
+from hubbub.steps.mode import RunMode
 
 LIMITS = (
     LN2,
@@ -136,7 +137,7 @@ def test_the_log_on_which_the_solver_was_wrong(tmp_path: Path) -> None:
 
     synthesise(2500, tmp_path / "log.parquet", seed=7)
     with read_log(tmp_path / "log.parquet") as log:
-        problem = read(log)
+        problem = read(log, RunMode(bytes(16)))
     certificate = most_pairs(problem, LN2, 15, SILENT).certificate
     assert 250 < certificate.objective <= certificate.upper_bound
     assert 261 <= certificate.upper_bound < 280

@@ -25,7 +25,8 @@ from hubbub.noise import SeededNoise
 from hubbub.privacy.account import Domain, release_probability
 from hubbub.privacy.guarantee import Definition
 from hubbub.public.lists import QueryPool, UrlList
-from hubbub.steps.count import Counts, Pairs
+from hubbub.steps.counts import LocalCounts
+from hubbub.steps.pairs import LocalPairs
 from hubbub.testing import check_mechanism
 
 NAMES = ["apple", "mango", "zebra", "éclair"]
@@ -163,7 +164,7 @@ def test_the_card_repeats_the_pool() -> None:
 @pytest.mark.parametrize("size", [2, 3, 7])
 def test_every_ordered_pair_has_a_place(size: int) -> None:
     keys = np.arange(5, 5 + 3 * size, 3)
-    ids = Pairs.at(np.arange(size * (size - 1)), keys)
+    ids = LocalPairs.at(np.arange(size * (size - 1)), keys)
     assert (np.diff(ids) > 0).all()
     assert {(i >> 32, i & 0xFFFFFFFF) for i in ids.tolist()} == set(permutations(keys.tolist(), 2))
 
@@ -184,7 +185,7 @@ def test_the_joint_law_is_that_of_one_draw_a_key() -> None:
     law, high = defaultdict[tuple[int, ...], float](float), 4
     noise = ClosedNoise(reach=high)
     for _ in noise.runs():
-        out = mechanism.perturb({"queries": Counts(np.array(counted))}, noise)["queries"]
+        out = mechanism.perturb({"queries": LocalCounts(np.array(counted))}, noise)["queries"]
         assert out.values is not None
         shown = dict(zip(out.ids.tolist(), np.minimum(out.values, high).tolist(), strict=True))
         assert len(shown) == out.ids.size, "a key shows twice"
@@ -200,8 +201,8 @@ def test_the_joint_law_is_that_of_one_draw_a_key() -> None:
 def test_strict_publishes_the_value_that_passed() -> None:
     mechanism = Safelog(pool=POOL, b=1, b_t=1, K=3, K_t=2)
     counts = {
-        "queries": Counts(np.array([9, 0, 5, 2])),
-        "transitions": Pairs(np.array([4, 1, 7]), np.array([0, 0, 3]), np.array([2, 3, 0]), ""),
+        "queries": LocalCounts(np.array([9, 0, 5, 2])),
+        "transitions": LocalPairs(np.array([4, 1, 7]), np.array([0, 0, 3]), np.array([2, 3, 0]), ""),
     }
     out = mechanism.perturb(counts, NoNoise())
     assert out["queries"].ids.tolist() == [0, 2]
@@ -213,7 +214,7 @@ def test_strict_publishes_the_value_that_passed() -> None:
 def test_every_pair_may_show_and_no_query_follows_itself() -> None:
     mechanism = Safelog(pool=POOL, b="1/50", b_t=1000, K=1, K_t=1)
     n = np.full(4, 50)
-    counts = {"queries": Counts(n), "transitions": Pairs(*(np.zeros(0, np.int64),) * 3, "")}
+    counts = {"queries": LocalCounts(n), "transitions": LocalPairs(*(np.zeros(0, np.int64),) * 3, "")}
     seen: set[tuple[int, int]] = set()
     for seed in range(20):
         out = mechanism.perturb(counts, SeededNoise(seed))["transitions"]
@@ -225,8 +226,8 @@ def test_every_pair_may_show_and_no_query_follows_itself() -> None:
 def test_one_released_query_has_no_pairs() -> None:
     mechanism = Safelog(pool=POOL, b="1/50", b_t=1, K=10, K_t=1)
     counts = {
-        "queries": Counts(np.array([50, 0, 0, 0])),
-        "transitions": Pairs(np.array([3]), np.array([0]), np.array([1]), ""),
+        "queries": LocalCounts(np.array([50, 0, 0, 0])),
+        "transitions": LocalPairs(np.array([3]), np.array([0]), np.array([1]), ""),
     }
     out = mechanism.perturb(counts, SeededNoise(1))
     assert out["queries"].ids.tolist() == [0] and out["transitions"].ids.size == 0
@@ -238,6 +239,6 @@ def test_too_many_pairs_of_the_published_form_are_refused() -> None:
         pool=pool, variant="published", q_f=1, b=1, b_q=1, b_t=1, K=1, tables=["queries", "transitions"]
     )
     n = np.full(5000, 100)
-    counts = {"queries": Counts(n), "transitions": Pairs(*(np.zeros(0, np.int64),) * 3, "")}
+    counts = {"queries": LocalCounts(n), "transitions": LocalPairs(*(np.zeros(0, np.int64),) * 3, "")}
     with pytest.raises(ParameterError, match="too many rows"):
         mechanism.perturb(counts, SeededNoise(1))

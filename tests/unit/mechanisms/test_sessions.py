@@ -20,7 +20,7 @@ from hubbub.audit.tiny import values_of
 from hubbub.errors import ParameterError
 from hubbub.mechanisms import build
 from hubbub.privacy.account import release_probability
-from hubbub.steps.count import Counts
+from hubbub.steps.counts import LocalCounts
 from hubbub.testing import check_mechanism
 
 HEADLINE: dict[str, Any] = {"b": 1, "K": 20, "l_s": 1, "l_q": 3, "l": 4}
@@ -188,7 +188,7 @@ def test_a_log_without_times_is_said_plainly(hubbub: Hubbub, tmp_path: Path) -> 
 
 
 def test_the_mass_at_the_threshold_passes_and_strict_publishes_what_passed() -> None:
-    counts = {table: Counts(np.array([20, 21, 22])) for table in ("sessions", "clicks")}
+    counts = {table: LocalCounts(np.array([20, 21, 22])) for table in ("sessions", "clicks")}
     for variant in ("strict", "published"):
         for released in Sessions(**HEADLINE, variant=variant).perturb(counts, NoNoise()).values():
             assert (released.ids.tolist(), values_of(released)) == ([1, 2], [21, 22])

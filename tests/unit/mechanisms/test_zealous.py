@@ -14,7 +14,7 @@ from hubbub.audit.tiny import values_of
 from hubbub.errors import ParameterError
 from hubbub.mechanisms import build
 from hubbub.privacy.guarantee import Definition, Neighbours
-from hubbub.steps.count import Counts
+from hubbub.steps.counts import LocalCounts
 from hubbub.testing import check_mechanism
 
 PUBLISHED: dict[str, Any] = {"variant": "published"}
@@ -161,7 +161,7 @@ def test_bad_parameters_are_named(settings: dict[str, Any], word: str) -> None:
 def test_both_thresholds_are_at_least() -> None:
     """τ users pass the filter, T pass the threshold; one fewer does not."""
     mechanism = Zealous(lambda_=1, tau=4, tau_prime=9)
-    released = mechanism.perturb({"queries": Counts(np.array([3, 4, 9, 10, 11]))}, NoNoise())["queries"]
+    released = mechanism.perturb({"queries": LocalCounts(np.array([3, 4, 9, 10, 11]))}, NoNoise())["queries"]
     assert released.ids.tolist() == [3, 4] and values_of(released) == [10, 11]
     assert Zealous.frequent(np.array([3, 4, 5]), 4).tolist() == [1, 2]
 
@@ -175,5 +175,5 @@ def test_no_noise_is_drawn_for_what_the_filter_drops() -> None:
             return super().laplace(step, scale, size)
 
     noise = Counting()
-    Zealous(lambda_=1, tau=4, tau_prime=9).perturb({"queries": Counts(np.array([1, 2, 3, 4, 50]))}, noise)
+    Zealous(lambda_=1, tau=4, tau_prime=9).perturb({"queries": LocalCounts(np.array([1, 2, 3, 4, 50]))}, noise)
     assert noise.drawn == 2

@@ -16,6 +16,7 @@ from hubbub.look.estimate.simulate import estimate as simulated
 from hubbub.look.estimate.words import lines
 from hubbub.look.estimate.zealous import estimate as exact
 from hubbub.privacy.account import Step
+from hubbub.steps.mode import RunMode
 
 
 def written(folder: Path, users: int = 60) -> Path:
@@ -66,14 +67,14 @@ def test_the_estimate_is_what_runs_show_with_the_papers_measures(tmp_path: Path)
     with read_log(written(tmp_path), format="aol") as log:
         source = Source(log, log.users())
         known, seen = exact(mechanism, source, 1), simulated(mechanism, source, 300)
-        counts = mechanism.measure(log, bytes(16))
+        counts = mechanism.measure(log, RunMode(bytes(16)))
     for step in mechanism.steps():
         assert isinstance(step, Step)
         table = known[step.name]
-        chances = np.array([step.chance(n) for n in counts[step.name].n.tolist()])
+        chances = np.array([step.chance(n) for n in counts[step.name].local().n.tolist()])
         assert np.isclose(table.rows, chances.sum())
         assert abs(seen[step.name].rows - table.rows) <= 6 * table.rows_sd / 300**0.5 + 1e-9
-        frequent = counts[step.name].n >= 31
+        frequent = counts[step.name].local().n >= 31
         assert table.utility["very_frequent"] == frequent.sum()
         assert np.isclose(table.utility["inaccuracy"], (1 - chances[frequent]).sum())
         assert np.isclose(table.utility["c_accuracy"], 1 / (1 + np.exp(-1 / 4)))

@@ -22,6 +22,7 @@ from hubbub.privacy.ledger import Ledger
 from hubbub.public.lists import QueryPool, read_pool
 from hubbub.release.plan import Plan
 from hubbub.release.story import run_release
+from hubbub.steps.mode import RunMode
 
 SOURCE = Path(package.__file__).parent
 BETWEEN = (
@@ -178,7 +179,7 @@ def test_a_log_without_times_is_refused_by_those_that_say_so(tmp_path: Path) -> 
     with read_log(log, format="table", columns={"user": "who", "query": "what", "url": "where"}) as raw:
         for mechanism in every_mechanism(read_pool(listed)):
             try:
-                mechanism.measure(raw, b"s" * 32)
+                mechanism.measure(raw, RunMode(b"s" * 32))
                 refused = False
             except InputError as error:
                 assert error.because is Cause.TIMES, mechanism

@@ -13,14 +13,13 @@ from tests.ledgers import write_first_version
 
 from hubbub.audit.checks.counts import NoNoise
 from hubbub.audit.protocols import Event
-from hubbub.audit.tiny import SECRET, tiny_log
+from hubbub.audit.tiny import MODE, tiny_log
 from hubbub.errors import ParameterError
 from hubbub.mechanisms import build
 from hubbub.noise.absent import Exits
 from hubbub.noise.source import Integers
 from hubbub.privacy.ledger import Ledger
 from hubbub.public.lists import QueryPool, UrlList
-from hubbub.steps.count import names
 
 BUDGET = {"epsilon": 2, "delta": "1e-5"}
 OPTIONS = ("--mechanism", "crowd", "--epsilon", "4", "--delta", "1e-4", "--format", "aol", "--tables", "queries")
@@ -49,9 +48,9 @@ class Passing(NoNoise):
 def released(events: list[Event], noise: Any, settings: dict[str, int] | None = None, **context: Any) -> list[str]:
     mechanism = build("crowd", BUDGET | (settings or {}), tables=["queries"], **context)
     with tiny_log(events) as log:
-        measured = mechanism.measure(log, SECRET)
+        measured = mechanism.measure(log, MODE)
         out = mechanism.perturb(measured, noise)["queries"]
-        texts = names(log, measured["queries"], mechanism.offers["queries"], out.ids)
+        texts = measured["queries"].text(log.engine, mechanism.offers["queries"], out.ids)
         return sorted(texts.column("query").to_pylist())
 
 
@@ -97,7 +96,7 @@ def test_lists_that_overlap_name_each_query_once() -> None:
 def test_listed_queries_come_first_into_a_full_pool() -> None:
     mechanism: Any = build("crowd", {**BUDGET, "D": 2}, tables=["queries"], public_list=listed("q7", "q8"))
     with tiny_log([("u", 1, f"q{i}", None) for i in range(10)]) as log:
-        pools = mechanism.measure(log, SECRET)["queries"]
+        pools = mechanism.measure(log, MODE)["queries"]
         texts = log.engine.fetch(f"SELECT query FROM {pools.keys}").column("query").to_pylist()
     assert sorted(texts) == ["q7", "q8"]
 

@@ -22,6 +22,7 @@ from hubbub.log import read_log
 from hubbub.mechanisms import build
 from hubbub.privacy.ledger import Ledger
 from hubbub.release.resume import Run
+from hubbub.steps.mode import RunMode
 
 CROWD = ("--format", "aol", "--mechanism", "crowd", "--epsilon", "8", "--delta", "1e-3")
 CHAIN = (*CROWD, "--tables", "queries,clicks")
@@ -140,10 +141,9 @@ def test_kept_tables_are_read_and_not_computed(log: Path, tmp_path: Path, monkey
     for _ in range(2):
         run = Run(tmp_path / "work", {"what": "test"}, tmp_path / "out")
         with read_log(log, format="aol", run=run) as opened:
-            opened.repeatable = False
             secret = run.bounding(lambda: os.urandom(16))
             opened.engine = run.checkpoints(opened.engine)
-            pools = mechanism.measure(opened, secret)["queries"]
+            pools = mechanism.measure(opened, RunMode(secret, repeatable=False))["queries"]
             rows = opened.engine.fetch(f"SELECT kid, query, w FROM {pools.keys}").sort_by("kid").to_pylist()
             seen.append(rows)
             read.append(list(run.read))

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from pytest import raises
 
 from hubbub.audit.protocols import Event
-from hubbub.audit.tiny import tiny_log
+from hubbub.audit.tiny import MODE, tiny_log
 from hubbub.errors import InputError
 from hubbub.steps.count import count
 from hubbub.steps.keys import KEYWORDS, TRANSITIONS, Keys
@@ -14,7 +14,7 @@ from hubbub.steps.sessions import GAP, sessions
 
 def counted(kind: Keys, events: list[Event]) -> dict[tuple[str, ...], int]:
     with tiny_log(events) as log:
-        counts = count(log, kind, f"SELECT uid, {kind.list()} FROM ({kind.distinct()}) AS d")
+        counts = count(log, kind, f"SELECT uid, {kind.list()} FROM ({kind.distinct()}) AS d", MODE).local()
         rows = log.engine.fetch(f"SELECT {kind.list()} FROM {counts.keys} ORDER BY kid").to_pylist()
         return {tuple(r.values()): int(n) for r, n in zip(rows, counts.n, strict=True)}
 

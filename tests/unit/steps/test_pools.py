@@ -14,6 +14,7 @@ from hubbub.audit.tiny import tiny_log
 from hubbub.errors import OurBug
 from hubbub.steps.holdings import MOST
 from hubbub.steps.keys import QUERIES
+from hubbub.steps.mode import RunMode
 from hubbub.steps.pools import ArrayPools, EnginePools, amount
 
 LIMIT, BITS = 5, 16
@@ -233,8 +234,7 @@ def test_where_nothing_must_repeat_the_engine_orders_as_it_likes() -> None:
     found = []
     for secret in (bytes(16), bytes(16), bytes(range(16))):
         with tiny_log(events) as log:
-            log.repeatable = False
-            pools = EnginePools(log, QUERIES, 5, 16, secret)
+            pools = EnginePools(log, QUERIES, 5, 16, RunMode(secret, repeatable=False))
             rows = log.engine.fetch("SELECT uid, query FROM pool_queries").to_pylist()
             found.append({(r["uid"], r["query"]) for r in rows})
             assert pools.size == len({q for _, q in found[-1]})

@@ -12,13 +12,12 @@ import pyarrow as pa
 
 from hubbub.audit.neighbours import crowd_of, one_user
 from hubbub.audit.protocols import AuditRow, Event, Subject, row
-from hubbub.audit.tiny import SECRET, tiny_log
+from hubbub.audit.tiny import MODE, tiny_log
 from hubbub.mechanisms import build
 from hubbub.mechanisms.anonymity import Anonymity
 from hubbub.mechanisms.anonymity.verify import violations
 from hubbub.mechanisms.base import Mechanism, Rows
 from hubbub.noise import SeededNoise
-from hubbub.steps.count import names
 
 K = 3
 SITE = "http://www.site.example"
@@ -65,14 +64,14 @@ def tests(subject: Subject) -> Iterator[AuditRow]:
 def run(subject: Subject, events: tuple[Event, ...]) -> dict[str, pa.Table]:
     """One run on a tiny log: every table by the text of its keys."""
     with tiny_log(events) as log:
-        counts = subject.measure(log, SECRET)
+        counts = subject.measure(log, MODE)
         released = subject.perturb(counts, SeededNoise(1))
         found = {}
         for table, out in released.items():
             if isinstance(out, Rows):
                 found[table] = out.rows
             else:
-                text = names(log, counts[table], subject.mechanism.offers[table], out.ids)
+                text = counts[table].text(log.engine, subject.mechanism.offers[table], out.ids)
                 found[table] = text.append_column("users", pa.array(out.values))
         return found
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.audit.protocols import AuditRow, Event, Subject, shared_row
-from hubbub.audit.tiny import SECRET, Tiny, tiny_log
+from hubbub.audit.tiny import MODE, Tiny, tiny_log
 from hubbub.engines.base import Engine
 from hubbub.mechanisms import build
 from hubbub.mechanisms.rounds import Selection, select
@@ -138,9 +138,10 @@ def share(make: Make, kind: Keys, limit: int, how: str, repeatable: bool, listed
     runs = []
     for events in (crowd, crowd + hers(), hers()):
         with tiny_log(events, make) as log:
-            log.repeatable = repeatable
             log.engine.register("public_list", pa.table({"query": list(LISTED)}))
-            pools = EnginePools(log, kind, limit, BITS, SECRET, "public_list" if listed else None)
+            pools = EnginePools(
+                log, kind, limit, BITS, replace(MODE, repeatable=repeatable), "public_list" if listed else None
+            )
             read, held = Read.of(pools), held_by(events, kind)
             wrong += read.wrong(held, limit, first)
             rounds = []
@@ -241,7 +242,7 @@ def selected(subject: Subject, events: tuple[Event, ...], make: Make = Tiny) -> 
     """One selection: who is released, with what, when."""
     plan: Selection = subject.mechanism.selection  # type: ignore[attr-defined]
     with tiny_log(events, make) as log:
-        pools: Any = subject.measure(log, SECRET)["queries"]
+        pools: Any = subject.measure(log, MODE)["queries"]
         read, noise = Read.of(pools), KeptNoise()
         found = select(pools, plan, noise, "queries")
     by_id = zip(found.ids.tolist(), found.accumulators.tolist(), found.rounds.tolist(), strict=True)
@@ -261,7 +262,7 @@ def recounts(make: Make = Tiny) -> Iterator[AuditRow]:
     events = others() + hers()
     held = held_by(events, QUERIES)
     with tiny_log(events, make) as log:
-        pools = EnginePools(log, QUERIES, 2, BITS, SECRET)
+        pools = EnginePools(log, QUERIES, 2, BITS, MODE)
         texts = Read.of(pools).texts
         ids = np.array([i for i in range(len(texts)) if i % 4], np.int64)[::-1]
         lam = 900 + 37 * np.arange(ids.size)

@@ -18,7 +18,7 @@ from hubbub.audit.checks.pooled import Recorder
 from hubbub.audit.checks.statistical import lower, smallest_visible, upper
 from hubbub.audit.neighbours import crowd_of
 from hubbub.audit.protocols import AuditRow, Event, Subject, row
-from hubbub.audit.tiny import SECRET, tiny_log
+from hubbub.audit.tiny import MODE, tiny_log
 from hubbub.mechanisms.base import Mechanism
 from hubbub.mechanisms.crowd.calibrate import Stage, closed
 from hubbub.mechanisms.rounds import Selected
@@ -26,7 +26,7 @@ from hubbub.noise import Exits, SecureNoise
 from hubbub.privacy.gaussian import GaussianStep
 from hubbub.release.rows import named_rows
 from hubbub.steps import chosen
-from hubbub.steps.count import Integers
+from hubbub.steps.counts import Integers
 from hubbub.steps.pools import EnginePools
 
 LONG = 10**7
@@ -85,7 +85,7 @@ def _later(subject: Subject, events: Sequence[Event]) -> Iterator[tuple[Stage, E
     """Later pools when a … h are released, with first-round weights by the text of the key."""
     stages = _stages(subject)
     with tiny_log(events) as log:
-        measured = subject.measure(log, SECRET)
+        measured = subject.measure(log, MODE)
         chain = measured["chain"]
         pools = measured["queries"]
         texts = log.engine.fetch(f"SELECT query, kid FROM {pools.keys} ORDER BY query").to_pylist()
@@ -155,7 +155,7 @@ def _steps_shown(subject: Subject, noise: ChainRecorder) -> tuple[Steps, Steps]:
         ("restless", LONG * i + 10 * t, q, None) for i, pair in enumerate(("ba", "cb")) for t, q in enumerate(pair)
     ]
     with tiny_log([*walkers(_enough(subject)), *alone]) as log:
-        measured = subject.measure(log, SECRET)
+        measured = subject.measure(log, MODE)
         found = subject.perturb(measured, noise)
         if "transitions" not in found:
             return Counter(), Counter()
@@ -242,7 +242,7 @@ def _places(subject: Subject, shown: Integers) -> AuditRow:
 
 def _shown(subject: Subject, events: Sequence[Event], copies: int) -> Integers:
     with tiny_log(events) as log:
-        measured = subject.measure(log, SECRET)
+        measured = subject.measure(log, MODE)
         found = subject.perturb(measured, SecureNoise())
         rows = named_rows(log, subject.mechanism, "transitions", measured["transitions"], found).to_pylist()
     shown = {r["query"] for r in rows if r["query"][0] == "a" and r["next_query"] == "b" + r["query"][1:]}

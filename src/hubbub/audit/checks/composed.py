@@ -19,7 +19,7 @@ import numpy.typing as npt
 from hubbub.audit.checks.exact import REACH, Outcome, distribution
 from hubbub.audit.protocols import AuditRow, Pair, Subject, row
 from hubbub.audit.tiny import MeasuredLog, measured
-from hubbub.steps.count import Counts
+from hubbub.steps.counts import LocalCounts
 
 GRID = 1 / 128
 Floats = npt.NDArray[np.float64]
@@ -63,7 +63,7 @@ def composed(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
     @lru_cache
     def law(table: str, n: int) -> dict[Outcome, float]:
         nonlocal lumped
-        counts = {t: Counts(np.array([n] if t == table and n else [], np.int64)) for t in small.counts}
+        counts = {t: LocalCounts(np.array([n] if t == table and n else [], np.int64)) for t in small.counts}
         found, cut = distribution(subject, MeasuredLog(counts, {t: [("key",)] for t in counts}), REACH)
         lumped = max(lumped, cut)
         return found

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hubbub.audit.protocols import AuditRow, Event, Pair, Subject, counting_steps, row
-from hubbub.audit.tiny import SECRET, measured, tiny_log
+from hubbub.audit.tiny import MODE, SECRET, measured, tiny_log
 from hubbub.noise import Exits
 from hubbub.noise.source import Integers
 from hubbub.release.rows import named_rows
@@ -103,7 +103,7 @@ def row_order(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
     orders = []
     for events in (pair.larger, tuple(reversed(retimed(pair.larger)))):
         with tiny_log(events) as log:
-            counts = subject.measure(log, SECRET)
+            counts = subject.measure(log, MODE)
             tables = subject.perturb(counts, NoNoise())
             orders.append(
                 {

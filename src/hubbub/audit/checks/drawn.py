@@ -16,7 +16,7 @@ import numpy as np
 
 from hubbub.audit.checks.exact import EnumeratingNoise, Outcome, hockey_stick
 from hubbub.audit.protocols import AuditRow, Event, Subject, row
-from hubbub.audit.tiny import SECRET, tiny_log
+from hubbub.audit.tiny import MODE, tiny_log
 from hubbub.mechanisms.base import Rows
 
 Law = dict[Outcome, float]
@@ -56,7 +56,7 @@ def held_fixed(subject: Subject, events: tuple[Event, ...], epsilon: float) -> t
     from hubbub.mechanisms.optimal.published.problem import Problem
 
     with tiny_log(events) as log:
-        held = subject.measure(log, SECRET)["log"]
+        held = subject.measure(log, MODE)["log"]
     problem, x = held.problem, held.solved.x
     whole = _law(lambda noise: _users(problem, x, noise))
     worst = 0.0
@@ -81,7 +81,7 @@ def _users(problem: Any, x: Any, noise: EnumeratingNoise) -> Outcome:
 def _shown(subject: Subject, events: tuple[Event, ...]) -> Law:
     """The law of what anybody sees of the released rows, whatever their users are called: how many of which pair."""
     with tiny_log(events) as log:
-        counts = subject.measure(log, SECRET)
+        counts = subject.measure(log, MODE)
 
         def seen(noise: EnumeratingNoise) -> Outcome:
             written = subject.perturb(counts, _InOrder(noise))["log"]

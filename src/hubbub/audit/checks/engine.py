@@ -12,7 +12,7 @@ import numpy as np
 
 from hubbub.audit.neighbours import crowd_of, one_user
 from hubbub.audit.protocols import AuditRow, Event, shared_row
-from hubbub.audit.tiny import SECRET, tiny_log
+from hubbub.audit.tiny import MODE, tiny_log
 from hubbub.mechanisms import build
 from hubbub.noise.source import Integers
 
@@ -36,6 +36,6 @@ def shares() -> Iterator[AuditRow]:
 def _sums(events: tuple[Event, ...]) -> tuple[list[Integers], list[int]]:
     mechanism = build("crowd", {"epsilon": 1, "delta": "0.02", "D": KEYS}, tables=["queries"])
     with tiny_log(events) as log:
-        pools = mechanism.measure(log, SECRET)["queries"]
+        pools = mechanism.measure(log, MODE)["queries"]
         ids, lam = np.arange(KEYS), np.arange(1000, 1000 + KEYS)
         return [pools.recount(ids, lam, cap2) for cap2 in SCALES], [pools.kept(ids, most) for most in MOST]

@@ -22,7 +22,7 @@ from hubbub.audit.checks.chain import ChainRecorder
 from hubbub.audit.checks.statistical import ABSENT, SampledRuns, compare
 from hubbub.audit.neighbours.closed import PAGES
 from hubbub.audit.protocols import AuditRow, Event, Pair, Subject, row
-from hubbub.audit.tiny import SECRET, tiny_log
+from hubbub.audit.tiny import MODE, tiny_log
 from hubbub.card.owner import Owner
 from hubbub.log import read_log
 from hubbub.mechanisms import Mechanism, build
@@ -102,7 +102,7 @@ def rounds(name: str, subject: Subject) -> Iterator[AuditRow]:
     for events in (crowd, crowd + by_hand.hers(), by_hand.hers(), (*crowd, ("victim", 1, "nobody's", None))):
         noise = _WatchedNoise()
         with tiny_log(events) as log:
-            pools = subject.measure(log, SECRET)["queries"]
+            pools = subject.measure(log, MODE)["queries"]
             read = Read.of(pools)
             found, seen = _selected(subject, pools, noise)
         wrong += read.wrong(held_by(events, QUERIES), plan.limit, names)
@@ -145,7 +145,7 @@ def once(name: str, subject: Subject) -> Iterator[AuditRow]:
     shown = []
     for everyone in (False, True):
         with tiny_log(events) as log:
-            pools = subject.measure(log, SECRET)["queries"]
+            pools = subject.measure(log, MODE)["queries"]
             pooled = set(Read.of(pools).texts)
             tables = subject.perturb({"queries": pools}, ChainRecorder(everyone=everyone))
             rows = named_rows(log, subject.mechanism, "queries", pools, tables)
@@ -178,7 +178,7 @@ def sampled(copies: int = COPIES) -> Iterator[AuditRow]:
 
 def _sample(subject: Subject, events: Sequence[Event], copies: int) -> SampledRuns:
     with tiny_log(events) as log:
-        measured = subject.measure(log, SECRET)
+        measured = subject.measure(log, MODE)
         tables = subject.perturb(measured, SecureNoise())
         rows = named_rows(log, subject.mechanism, "queries", measured["queries"], tables)
     shown = set(rows.column("query").to_pylist())

@@ -12,7 +12,7 @@ import numpy as np
 from hubbub.audit.checks.pooled import Recorder
 from hubbub.audit.neighbours import one_user
 from hubbub.audit.protocols import AuditRow, Event, Subject, row
-from hubbub.audit.tiny import SECRET, tiny_log
+from hubbub.audit.tiny import MODE, tiny_log
 from hubbub.mechanisms.base import Rows
 from hubbub.mechanisms.crowd.histograms import Histogram
 from hubbub.noise.source import Integers
@@ -39,8 +39,8 @@ def _plans(subject: Subject) -> tuple[Histogram, ...]:
 def _made(subject: Subject, events: Iterable[Event], noise: Recorder) -> tuple[Rows, list[str], int]:
     """The log that is written, the queries that were released, and the users that the noisy histogram has."""
     with tiny_log(events) as log:
-        pools = subject.measure(log, SECRET)
-        sums = Subject.of(subject.mechanism).measure(log, SECRET)["log"]["activity"]
+        pools = subject.measure(log, MODE)
+        sums = Subject.of(subject.mechanism).measure(log, MODE)["log"]["activity"]
         tables = subject.perturb(pools, noise)
         names = log.engine.fetch(f"SELECT kid, query FROM {pools['queries'].keys}").sort_by("kid").column("query")
         made = tables["log"]
@@ -82,7 +82,7 @@ def user_share(subject: Subject) -> Iterable[AuditRow]:
 
 def _sums(subject: Subject, events: Iterable[Event]) -> Mapping[str, Integers]:
     with tiny_log(events) as log:
-        sums: Mapping[str, Integers] = subject.measure(log, SECRET)["log"]
+        sums: Mapping[str, Integers] = subject.measure(log, MODE)["log"]
     return sums
 
 

@@ -1,4 +1,4 @@
-"""Noise drawn in parts (mechanisms/spread.py), by an engine that deals out rows as a cluster does.
+"""Noise drawn in parts (noise/parts.py), by an engine that deals out rows as a cluster does.
 
 Every task has a copy of the function and gets its rows in small batches. What must hold: each row is drawn for once,
 with the noise of its own scale and nobody else's; what is read later is what was drawn.
@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Any, cast
@@ -20,18 +21,20 @@ import pyarrow as pa
 
 from hubbub.audit.checks.statistical import LEVEL
 from hubbub.audit.protocols import AuditRow, Event, shared_row
-from hubbub.audit.tiny import SECRET, tiny_log
+from hubbub.audit.tiny import MODE, tiny_log
 from hubbub.engines.base import Batches
 from hubbub.engines.duckdb import DuckDB
 from hubbub.errors import OurBug
 from hubbub.log import SearchLog
-from hubbub.mechanisms import Mechanism, build, spread
-from hubbub.noise import Exits, SecureNoise, SeededNoise
+from hubbub.mechanisms import Mechanism, build
+from hubbub.noise import Exits, SecureNoise, SeededNoise, parts
 from hubbub.noise.source import Integers
 from hubbub.public.lists import QueryPool
 from hubbub.release.rows import named_rows
-from hubbub.steps.count import Spread
+from hubbub.steps.counts import EngineCounts
+from hubbub.steps.mode import RunMode, Where
 
+APART = replace(MODE, where=Where.ENGINE)
 LISTED = pa.table({"query": ["key 3", "key 7", "key 12", "key 20", "nobody's"]})
 EVENTS: tuple[Event, ...] = tuple((f"user{u}", i, f"key {i}", None) for i in range(1, 41) for u in range(i))
 """Key i is held by i users: some pass at once, some in later rounds, some never."""
@@ -41,7 +44,7 @@ KEYS, SCALE, HELD = 6000, 1000, 10**8
 class Tasks(DuckDB):
     """DuckDB, except that a function runs as tasks of a few rows; remembers which tables were made so."""
 
-    spreads = True
+    distributed = True
     rows, batch = 12, 5
     mapped: tuple[str, ...] = ()
 
@@ -84,7 +87,7 @@ class Level(SecureNoise):
 @contextmanager
 def drawn_by(kind: Any) -> Iterator[None]:
     """What the parts make their noise with."""
-    module: Any = spread
+    module: Any = parts
     before, module.SecureNoise = module.SecureNoise, kind
     try:
         yield
@@ -107,18 +110,15 @@ def whole() -> Iterator[AuditRow]:
     """Each key is drawn for once and with its own noise: exactly what arrays in one place give."""
     for mechanism in _mechanisms():
         with tiny_log(EVENTS, Tasks) as log, drawn_by(Level):
-            one, parts = (_released(log, mechanism, spread=spread) for spread in (False, True))
-        differing = sum(((one - parts) + (parts - one)).values())
+            one, apart = (_released(log, mechanism, mode) for mode in (MODE, APART))
+        differing = sum(((one - apart) + (apart - one)).values())
         check = f"exact release of noise in parts, as of noise in one place: {mechanism.name}"
         yield shared_row(check, 0.0, float(differing), 1.0, f"{one.total()} keys show")
 
 
-def _released(log: SearchLog, mechanism: Mechanism, *, spread: bool) -> Counter[tuple[object, ...]]:
-    from hubbub.mechanisms.spread import perturb
-
-    log.spread = spread
-    counts = mechanism.measure(log, SECRET)
-    rows = named_rows(log, mechanism, "queries", counts["queries"], perturb(log, mechanism, counts, Level()))
+def _released(log: SearchLog, mechanism: Mechanism, mode: RunMode) -> Counter[tuple[object, ...]]:
+    counts = mechanism.measure(log, mode)
+    rows = named_rows(log, mechanism, "queries", counts["queries"], mechanism.perturb(counts, Level()))
     return Counter(tuple(row.values()) for row in rows.to_pylist())
 
 
@@ -142,15 +142,15 @@ def _draws() -> Integers:
     """What is added to counts far above the threshold, by key."""
     mechanism = build("korolova", {"d": 1, "b": SCALE, "K": 3})
     with tiny_log(EVENTS[:1], LargeTasks) as log:
-        released = spread.perturb(log, mechanism, {"queries": _spread(log)}, SecureNoise())["queries"]
+        released = mechanism.perturb({"queries": _many(log)}, SecureNoise())["queries"]
     if released.values is None or released.ids.tolist() != list(range(KEYS)):
         raise OurBug("keys that hold enough must all show")
     return np.asarray(released.values, np.int64) - HELD
 
 
-def _spread(log: SearchLog) -> Spread:
+def _many(log: SearchLog) -> EngineCounts:
     log.engine.register("many", pa.table({"kid": np.arange(KEYS), "n": np.full(KEYS, HELD)}))
-    return Spread("many", log)
+    return EngineCounts("many", log.engine)
 
 
 def _distance(values: Integers) -> float:
@@ -165,8 +165,7 @@ def once() -> Iterator[AuditRow]:
     """Whatever is read again is what was read before: no plan with a draw in it is run a second time."""
     for mechanism in _wide():
         with tiny_log(EVENTS, Tasks) as log:
-            log.spread = True
-            spread.perturb(log, mechanism, mechanism.measure(log, SECRET), SecureNoise())
+            mechanism.perturb(mechanism.measure(log, APART), SecureNoise())
             tables = cast(Tasks, log.engine).mapped
             one, two = ([log.engine.fetch(f"SELECT * FROM {t} ORDER BY kid") for t in tables] for _ in range(2))
         changed = sum(not before.equals(after) for before, after in zip(one, two, strict=True))
@@ -183,9 +182,8 @@ def seeded() -> Iterator[AuditRow]:
     """Noise that repeats itself would be the same in every part: it is drawn in one place."""
     for mechanism in _wide():
         with tiny_log(EVENTS, Tasks) as log:
-            log.spread = True
             try:
-                spread.perturb(log, mechanism, mechanism.measure(log, SECRET), SeededNoise(1))
+                mechanism.perturb(mechanism.measure(log, APART), SeededNoise(1))
                 refused = False
             except OurBug:
                 refused = True
@@ -193,6 +191,6 @@ def seeded() -> Iterator[AuditRow]:
 
 
 def tests() -> Iterator[AuditRow]:
-    """All of it."""
+    """Every check of noise drawn in parts."""
     for test in (whole, drawn, once, seeded):
         yield from test()

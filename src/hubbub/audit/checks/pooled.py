@@ -17,11 +17,11 @@ import numpy as np
 from hubbub.audit.checks.counts import NoNoise
 from hubbub.audit.neighbours import crowd_of, one_user
 from hubbub.audit.protocols import AuditRow, Event, Pair, Subject, row
-from hubbub.audit.tiny import SECRET, Measure, tiny_log
+from hubbub.audit.tiny import MODE, Measure, tiny_log
 from hubbub.mechanisms.rounds import Selection
 from hubbub.noise.source import Integers
 from hubbub.privacy.gaussian import GaussianStep, mu2_of
-from hubbub.steps.pools import ArrayPools, Pools
+from hubbub.steps.pools import ArrayPools, LocalPools
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def pooled(subject: Subject, events: Iterable[Event]) -> PooledLog:
 @lru_cache(maxsize=64)
 def _pooled(measure: Measure, events: tuple[Event, ...]) -> PooledLog:
     with tiny_log(events) as log:
-        pools = measure(log, SECRET)["queries"]
+        pools = measure(log, MODE)["queries"]
         rows = log.engine.fetch(f"SELECT query FROM {pools.keys} ORDER BY kid")
         return PooledLog(pools.arrays(), rows.column("query").to_pylist())
 
@@ -78,17 +78,16 @@ class Recorder(NoNoise):
 
 
 @dataclass
-class Staged:
+class Staged(LocalPools):
     """Pools whose weights are written down beforehand: a key's sum in each round, whatever is live."""
 
     sums: Integers
     keys: str = ""
     seen: list[Integers] = field(default_factory=list)
 
-    @property
-    def size(self) -> int:
+    def __post_init__(self) -> None:
         """Every key is in some pool."""
-        return int(self.sums.size)
+        self.size = int(self.sums.size)
 
     def weights(self, live: Integers) -> Integers:
         """The planned sums."""
@@ -215,16 +214,16 @@ def fixed_pools(subject: Subject) -> Iterable[AuditRow]:
     limit = _selection(subject).limit
     touched: set[int] = set()
     with tiny_log(one_user((f"own{i}", None) for i in range(4 * limit + 3))) as log:
-        pools = subject.measure(log, SECRET)["queries"]
+        pools = subject.measure(log, MODE)["queries"]
         watched = _WatchedPools(pools, touched)
         subject.perturb({"queries": watched}, _Alive(_selection(subject)))
     yield row(subject, "one user's keys over all rounds", "proven", float(limit), float(len(touched)), 1.0)
 
 
-class _WatchedPools:
+class _WatchedPools(LocalPools):
     """Pools that note which keys ever carry weight."""
 
-    def __init__(self, pools: Pools, touched: set[int]) -> None:
+    def __init__(self, pools: ArrayPools, touched: set[int]) -> None:
         self.pools, self.touched, self.keys, self.size = pools, touched, pools.keys, pools.size
 
     def weights(self, live: Integers) -> Integers:

@@ -14,7 +14,7 @@ import numpy as np
 
 from hubbub.audit.checks.exact import EnumeratingNoise
 from hubbub.audit.protocols import AuditRow, Subject, row
-from hubbub.steps.count import Counts
+from hubbub.steps.counts import LocalCounts
 
 ABSENT = None
 REACH = 40
@@ -27,7 +27,7 @@ def law_of(subject: Subject, count: int) -> ItemLaw:
     law: ItemLaw = {}
     noise = EnumeratingNoise(REACH)
     for _ in noise.runs():
-        out = subject.perturb({"queries": Counts(np.array([count]))}, noise)["queries"]
+        out = subject.perturb({"queries": LocalCounts(np.array([count]))}, noise)["queries"]
         value = int(out.values[0]) if out.ids.size and out.values is not None else ABSENT
         law[value] = law.get(value, 0.0) + noise.mass
     return law

@@ -28,7 +28,7 @@ from hubbub.mechanisms.base import Mechanism
 from hubbub.noise.source import Integers
 from hubbub.privacy.account import Step
 from hubbub.privacy.coins import CoinStep
-from hubbub.steps.count import Counts
+from hubbub.steps.counts import LocalCounts
 
 FACTS = Facts(Owner(), Booked("people", "audit", 1, 0.0, 1.0, None, (), ()), "user", False, 0.05, None)
 """What a card is told besides: nothing of it matters here."""
@@ -153,7 +153,7 @@ def coins(subject: Subject) -> Iterator[AuditRow]:
     for step in subject.mechanism.steps():
         if isinstance(step, CoinStep):
             noise, n = Watch(), np.arange(step.chances.size + 3)
-            subject.perturb({"queries": Counts(n)}, noise)
+            subject.perturb({"queries": LocalCounts(n)}, noise)
             stated = step.chances[np.minimum(n, step.chances.size - 1)]
             right = len(noise.chances) == 1 and np.array_equal(noise.chances[0], stated)
             yield said(subject, "coins as stated", [] if right else ["other coins are thrown"])

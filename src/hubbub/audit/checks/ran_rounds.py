@@ -21,11 +21,11 @@ from hubbub.audit.checks.pooled import Recorder, Staged, pairs, user_share
 from hubbub.audit.checks.ran import Watch, said
 from hubbub.audit.neighbours import crowd_of, one_user
 from hubbub.audit.protocols import AuditRow, Subject, row
-from hubbub.audit.tiny import SECRET, tiny_log
+from hubbub.audit.tiny import MODE, tiny_log
 from hubbub.mechanisms.rounds import Selection
 from hubbub.noise.source import Integers
 from hubbub.privacy.gaussian import GaussianStep
-from hubbub.steps.count import Counts
+from hubbub.steps.counts import LocalCounts
 from hubbub.steps.holdings import Holdings
 from hubbub.steps.profile import SHAPES
 
@@ -67,7 +67,7 @@ def _unit(subject: Subject) -> Iterator[AuditRow]:
     test, wrong = step.tests[-1], []
     for off in (0, -1):
         noise = Watch(test.threshold - test.mean + off)
-        shown = subject.perturb({"queries": Counts(np.ones(1, np.int64))}, noise)["queries"]
+        shown = subject.perturb({"queries": LocalCounts(np.ones(1, np.int64))}, noise)["queries"]
         if (shown.ids.size == 1) != (off == 0):
             wrong.append(f"{off} from the threshold: {shown.ids.size} shown")
         if not np.allclose(shown.noise_sd or 0.0, sqrt(test.variance) / plan.unit, rtol=1e-9):
@@ -108,7 +108,7 @@ def _levels(subject: Subject) -> AuditRow:
     plan, step, wrong = _selection(subject), next(iter(_steps(subject).values())), []
     name = step.name
     with tiny_log(one_user([("own", "site")])) as log:
-        pools = subject.measure(log, SECRET)[name]
+        pools = subject.measure(log, MODE)[name]
         if (weight := int(pools.weights(np.arange(1))[0])) != plan.unit:
             wrong.append(f"a user of one key weighs {weight}, not {plan.unit}")
     for r, test in enumerate(step.tests):
@@ -153,7 +153,7 @@ def _spent(subject: Subject) -> dict[str, list[Fraction]]:
     mechanism, noise = subject.mechanism, Watch()
     events = [*walkers(WALKERS), *crowd_of(3, "rare", "site")]
     with tiny_log(events) as log, _seen() as seen:
-        subject.perturb(subject.measure(log, SECRET), noise)
+        subject.perturb(subject.measure(log, MODE), noise)
     stages = getattr(mechanism, "stages", None)
     plans = {s.name: s.selection for s in stages} if stages else {"queries": _selection(subject)}
     bits = {h.name: h.bits for h in getattr(mechanism, "histograms", ())}

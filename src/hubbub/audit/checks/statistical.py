@@ -18,7 +18,7 @@ from hubbub.audit.checks.pooled import PooledLog, pooled
 from hubbub.audit.protocols import AuditRow, Pair, Subject, row
 from hubbub.audit.tiny import MeasuredLog, measured
 from hubbub.noise import NoiseSource, SecureNoise, SeededNoise
-from hubbub.steps.count import Counts
+from hubbub.steps.counts import LocalCounts
 
 LEVEL = 1e-6
 """One-sided error of each bound: a sound mechanism is refuted by chance at most twice this often per row."""
@@ -55,7 +55,7 @@ def sample(subject: Subject, log: MeasuredLog, runs: int, noise: Source = Secure
         if counted.parent is not None:
             offset = np.repeat(np.arange(runs) * log.counts["queries"].n.size, counted.n.size)
             parent = np.tile(counted.parent, runs) + offset
-        tiled[table] = Counts(n, parent=parent)
+        tiled[table] = LocalCounts(n, parent=parent)
     released = subject.perturb(tiled, noise())
     values = {}
     for table, out in released.items():

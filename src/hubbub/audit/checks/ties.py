@@ -1,6 +1,6 @@
 """Audits of ids and ties: what comes out follows from keys' texts and fresh noise, never from how keys are numbered.
 
-A release numbers its keys in any order (`log.repeatable` is false), so ids follow whatever the engine met first: the
+A release numbers its keys in any order (its mode is not `repeatable`), so ids follow whatever the engine met first: the
 log. Under one noise for all keys, rows must be the same however they are numbered and in whatever order the log's rows
 stand. Where ties are broken by fresh noise (`optimal` strict), who wins is counted under two numberings; each of these
 bounds errs with probability LEVEL, and a row says how many of them it stands for.
@@ -19,14 +19,14 @@ import pyarrow as pa
 from hubbub.audit.checks.counts import NoNoise
 from hubbub.audit.checks.statistical import lower, upper
 from hubbub.audit.protocols import AuditRow, Event, Subject, shared_row
-from hubbub.audit.tiny import SECRET, Tiny, tiny_log
+from hubbub.audit.tiny import MODE, Tiny, tiny_log
 from hubbub.engines.duckdb import DuckDB
 from hubbub.mechanisms import Mechanism, build
 from hubbub.mechanisms.base import Rows
 from hubbub.noise import SecureNoise
 from hubbub.noise.source import Integers
 from hubbub.release.rows import named_rows
-from hubbub.steps.count import Counts
+from hubbub.steps.counts import LocalCounts
 from hubbub.switches import Beyond, lowered
 
 # ------------------------------------------------------------------ however keys are numbered
@@ -109,8 +109,7 @@ def numbered() -> Iterator[AuditRow]:
 
 def _rows(subject: Subject, events: tuple[Event, ...], engine: type[DuckDB]) -> dict[str, list[tuple[object, ...]]]:
     with tiny_log(events, engine) as log:
-        log.repeatable = False
-        counts = subject.measure(log, SECRET)
+        counts = subject.measure(log, replace(MODE, repeatable=False))
         tables = subject.perturb(counts, Equal())
         return {
             table: [
@@ -167,8 +166,8 @@ def _winners(mechanism: Mechanism, clicks: int, texts: Sequence[int]) -> Counter
 
     wins: Counter[int] = Counter()
     counts: dict[str, Any] = {
-        "clicks": Counts(np.full(PAIRS, EACH, np.int64)),
-        "activity": Counts(np.array([clicks], np.int64)),
+        "clicks": LocalCounts(np.full(PAIRS, EACH, np.int64)),
+        "activity": LocalCounts(np.array([clicks], np.int64)),
         "text": text,
     }
     for _ in range(RUNS):

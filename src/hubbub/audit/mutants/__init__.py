@@ -20,7 +20,8 @@ from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Mechanism, Released, Tables
 from hubbub.noise import Exits, NoiseSource
 from hubbub.noise.source import Integers
-from hubbub.steps.count import Counts
+from hubbub.steps.counts import LocalCounts
+from hubbub.steps.mode import RunMode
 
 SHARED_BLOCK = 2
 
@@ -83,7 +84,7 @@ class _Noise:
 
 def _with_noise(wrap: Callable[[NoiseSource], NoiseSource]) -> Callable[[Mechanism], Subject]:
     def make(mechanism: Mechanism) -> Subject:
-        def perturb(counts: Mapping[str, Counts], noise: NoiseSource) -> Tables:
+        def perturb(counts: Mapping[str, LocalCounts], noise: NoiseSource) -> Tables:
             return mechanism.perturb(counts, wrap(noise))
 
         return replace(Subject.of(mechanism), perturb=perturb)
@@ -150,8 +151,8 @@ def _repeats(mechanism: Mechanism) -> Subject:
 def _first_seen(mechanism: Mechanism) -> Subject:
     """Keys are numbered as the log shows them, and rows come out in that order."""
 
-    def measure(log: SearchLog, secret: bytes) -> dict[str, Counts]:
-        counts = mechanism.measure(log, secret)
+    def measure(log: SearchLog, mode: RunMode) -> dict[str, LocalCounts]:
+        counts = mechanism.measure(log, mode)
         seen = {}
         for table, counted in counts.items():
             columns = mechanism.offers[table].list()
@@ -162,7 +163,7 @@ def _first_seen(mechanism: Mechanism) -> Subject:
                 f'JOIN (SELECT {columns}, min("time") AS first FROM log GROUP BY {columns}) AS s USING ({columns})',
             )
             rows = log.engine.fetch(f"SELECT n FROM {shown} ORDER BY kid")
-            seen[table] = Counts(rows.column("n").to_numpy().astype(np.int64), shown, counted.parent)
+            seen[table] = LocalCounts(rows.column("n").to_numpy().astype(np.int64), shown, counted.parent)
         return seen
 
     def arrange(rows: pa.Table) -> pa.Table:
@@ -174,7 +175,7 @@ def _first_seen(mechanism: Mechanism) -> Subject:
 def _true_order(mechanism: Mechanism) -> Subject:
     """Values are noisy, but the exact counts are published beside another name."""
 
-    def perturb(counts: Mapping[str, Counts], noise: NoiseSource) -> Tables:
+    def perturb(counts: Mapping[str, LocalCounts], noise: NoiseSource) -> Tables:
         tables = mechanism.perturb(counts, noise)
         return {t: Released(r.ids, counts[t].n[r.ids], r.noise_sd) for t, r in tables.items()}
 

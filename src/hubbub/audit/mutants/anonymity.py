@@ -15,7 +15,9 @@ from hubbub.mechanisms.anonymity.base import as_log, at_least
 from hubbub.mechanisms.anonymity.k_session import Sets
 from hubbub.mechanisms.base import Mechanism, Rows, Tables
 from hubbub.noise import NoiseSource
-from hubbub.steps.count import Counts, count
+from hubbub.steps.count import count
+from hubbub.steps.counts import LocalCounts
+from hubbub.steps.mode import RunMode
 
 
 def _lower(mechanism: Mechanism) -> Subject:
@@ -28,9 +30,9 @@ def _occurrences(mechanism: Mechanism) -> Subject:
     """Searches counted instead of users."""
     table = next(iter(mechanism.thresholds()))
 
-    def measure(log: Any, secret: bytes) -> dict[str, Any]:
+    def measure(log: Any, mode: RunMode) -> dict[str, Any]:
         kind = mechanism.offers[table]
-        return dict(mechanism.measure(log, secret)) | {table: count(log, kind, kind.occurrences())}
+        return dict(mechanism.measure(log, mode)) | {table: count(log, kind, kind.occurrences(), mode)}
 
     return replace(Subject.of(mechanism), measure=measure)
 
@@ -52,7 +54,7 @@ def _too_high(mechanism: Mechanism) -> Subject:
     """One count too high."""
 
     def perturb(counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        held: Counts = counts["keywords"]
+        held: LocalCounts = counts["keywords"]
         higher = replace(held, n=held.n + (np.arange(held.n.size) == 0))
         return {"keywords": at_least(higher, int(mechanism.settings["k"]))}
 

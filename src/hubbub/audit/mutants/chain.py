@@ -17,6 +17,7 @@ from hubbub.mechanisms.base import Mechanism
 from hubbub.noise import Exits, NoiseSource
 from hubbub.noise.source import Integers
 from hubbub.steps.keys import CLICKS
+from hubbub.steps.mode import RunMode
 
 Rounds = tuple[int, Sequence[int], int, Sequence[int], Sequence[int]]
 Change = Callable[[int, Sequence[int], int, Sequence[int], Sequence[int]], Rounds]
@@ -91,8 +92,8 @@ def _noise(wrap: Callable[[NoiseSource], NoiseSource]) -> Callable[[Mechanism], 
 
 
 def _all_clicks(mechanism: Mechanism) -> Subject:
-    def measure(log: SearchLog, secret: bytes) -> dict[str, Any]:
-        measured = mechanism.measure(log, secret)
+    def measure(log: SearchLog, mode: RunMode) -> dict[str, Any]:
+        measured = mechanism.measure(log, mode)
         measured["chain"].click_keys = CLICKS
         return measured
 

@@ -17,7 +17,8 @@ from hubbub.mechanisms.base import Released
 from hubbub.mechanisms.rounds import select
 from hubbub.noise.source import Integers
 from hubbub.privacy.guarantee import Neighbours
-from hubbub.steps.count import Counts
+from hubbub.steps.counts import LocalCounts
+from hubbub.steps.mode import RunMode
 
 Change = Callable[[Any], Any]
 
@@ -52,8 +53,8 @@ def _levels_of_the_log(known: Any) -> Any:
 def _beside_the_pool(made: Any) -> Any:
     """Listed queries come on top of a full pool."""
 
-    def broken(pools: Any, log: Any, keys: Any, limit: int, bits: int, secret: bytes, first: Any = None) -> None:
-        made(pools, log, keys, limit + 2 if first else limit, bits, secret, first)
+    def broken(pools: Any, log: Any, keys: Any, limit: int, bits: int, mode: RunMode, first: Any = None) -> None:
+        made(pools, log, keys, limit + 2 if first else limit, bits, mode, first)
 
     return broken
 
@@ -98,8 +99,8 @@ def _twice(known: Any) -> Any:
 def _clicked_pages(measure: Any) -> Any:
     """Pages that nobody clicked are left out."""
 
-    def broken(korolova: Any, log: Any, secret: bytes) -> Any:
-        counts = measure(korolova, log, secret)
+    def broken(korolova: Any, log: Any, mode: RunMode) -> Any:
+        counts = measure(korolova, log, mode)
         if korolova.serp is None:
             return counts
         pages = counts["clicks"]
@@ -112,7 +113,7 @@ def _clicked_pages(measure: Any) -> Any:
             "SELECT p.place AS kid, c.query AS query, c.url AS url FROM clicked_pages AS c "
             "JOIN places AS p ON p.old = c.kid",
         )
-        return counts | {"clicks": Counts(pages.n[held], "renumbered", pages.parent[held])}
+        return counts | {"clicks": LocalCounts(pages.n[held], "renumbered", pages.parent[held])}
 
     return broken
 
@@ -168,8 +169,8 @@ def _in_sql(old: str, new: str) -> Change:
 def _first_round(made: Any) -> Any:
     """The first round gives each key of a full pool the weight of one key more."""
 
-    def broken(pools: Any, log: Any, keys: Any, limit: int, bits: int, secret: bytes, first: Any = None) -> None:
-        made(pools, log, keys, limit, bits, secret, first)
+    def broken(pools: Any, log: Any, keys: Any, limit: int, bits: int, mode: RunMode, first: Any = None) -> None:
+        made(pools, log, keys, limit, bits, mode, first)
         vars(pools)["_first"] = pools._first + 1
 
     return broken

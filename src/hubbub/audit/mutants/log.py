@@ -19,7 +19,8 @@ from hubbub.mechanisms.base import Mechanism, Released, Rows, Tables
 from hubbub.mechanisms.crowd.histograms import Histogram
 from hubbub.mechanisms.crowd.walks import Public
 from hubbub.noise import NoiseSource
-from hubbub.steps.count import Integers
+from hubbub.steps.counts import Integers
+from hubbub.steps.mode import RunMode
 
 
 class _Exact(Histogram):
@@ -46,8 +47,8 @@ def _drawn_by(kind: type[Histogram]) -> Callable[[Mechanism], Subject]:
 def _unshrunk(mechanism: Mechanism) -> Subject:
     """Users' counts are added up as they are."""
 
-    def measure(log: SearchLog, secret: bytes) -> dict[str, Any]:
-        counts: dict[str, Any] = mechanism.measure(log, secret)
+    def measure(log: SearchLog, mode: RunMode) -> dict[str, Any]:
+        counts: dict[str, Any] = mechanism.measure(log, mode)
         hours = log.engine.fetch(
             'SELECT CAST(floor(((("time" + 259200) % 604800 + 604800) % 604800) / 3600) AS BIGINT) AS bin, '
             'count(*) AS n FROM (SELECT DISTINCT uid, "time", query FROM log WHERE "time" IS NOT NULL) AS s '

@@ -27,6 +27,7 @@ from hubbub.noise import NoiseSource
 from hubbub.steps import bound
 from hubbub.steps.count import count
 from hubbub.steps.keys import CLICKS
+from hubbub.steps.mode import RunMode
 
 Make = Callable[[Mechanism], Subject]
 
@@ -37,8 +38,8 @@ Make = Callable[[Mechanism], Subject]
 def _repeats(mechanism: Mechanism) -> Subject:
     """Clicks are counted where distinct users are promised."""
 
-    def measure(log: SearchLog, secret: bytes) -> dict[str, Any]:
-        return mechanism.measure(log, secret) | {"clicks": count(log, CLICKS, bound.first_events(CLICKS, 1000))}
+    def measure(log: SearchLog, mode: RunMode) -> dict[str, Any]:
+        return mechanism.measure(log, mode) | {"clicks": count(log, CLICKS, bound.first_events(CLICKS, 1000), mode)}
 
     return replace(Subject.of(mechanism), measure=measure)
 
@@ -46,8 +47,8 @@ def _repeats(mechanism: Mechanism) -> Subject:
 def _every_click(mechanism: Mechanism) -> Subject:
     """The activity counts clicks, not users: a busy user moves her bin by all of hers."""
 
-    def measure(log: SearchLog, secret: bytes) -> dict[str, Any]:
-        counts = mechanism.measure(log, secret)
+    def measure(log: SearchLog, mode: RunMode) -> dict[str, Any]:
+        counts = mechanism.measure(log, mode)
         rows = log.engine.fetch("SELECT count(*) AS n FROM log WHERE url IS NOT NULL")
         n = counts["activity"].n.copy()
         n[-1] = rows.column("n")[0].as_py()
@@ -83,8 +84,8 @@ def _exact_activity(mechanism: Mechanism) -> Subject:
 
 def _with_x(change: Callable[[Any, Any], Any]) -> Make:
     def make(mechanism: Mechanism) -> Subject:
-        def measure(log: SearchLog, secret: bytes) -> dict[str, Any]:
-            held = mechanism.measure(log, secret)["log"]
+        def measure(log: SearchLog, mode: RunMode) -> dict[str, Any]:
+            held = mechanism.measure(log, mode)["log"]
             solved = replace(held.solved, x=change(held.problem, held.solved.x))
             return {"log": replace(held, solved=solved)}
 
@@ -108,8 +109,8 @@ def _unique(mechanism: Mechanism) -> Subject:
     """Pairs that one user alone holds come out, too (Condition 1 left out)."""
     from hubbub.mechanisms.optimal.published.problem import Problem
 
-    def measure(log: SearchLog, secret: bytes) -> dict[str, Any]:
-        held = mechanism.measure(log, secret)["log"]
+    def measure(log: SearchLog, mode: RunMode) -> dict[str, Any]:
+        held = mechanism.measure(log, mode)["log"]
         rows = log.engine.fetch("SELECT uid, query, count(*) AS n FROM log GROUP BY uid, query ORDER BY query, uid")
         users, pairs = (np.unique(rows.column(c).to_numpy(), return_inverse=True)[1] for c in ("uid", "query"))
         problem = Problem.of(users, pairs, rows.column("n").to_numpy().astype(np.int64))

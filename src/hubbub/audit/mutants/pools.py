@@ -18,7 +18,8 @@ from hubbub.mechanisms.crowd.recount import recount
 from hubbub.mechanisms.rounds import Selected, Selection, select
 from hubbub.noise import NoiseSource
 from hubbub.noise.source import Integers
-from hubbub.steps.pools import ArrayPools
+from hubbub.steps.mode import RunMode
+from hubbub.steps.pools import ArrayPools, LocalPools
 
 
 def _with_selection(change: Callable[[Selection], Selection]) -> Callable[[Mechanism], Subject]:
@@ -72,7 +73,7 @@ def _wide_pools(mechanism: Mechanism) -> Subject:
     return replace(Subject.of(mechanism), measure=wide.measure)
 
 
-class _Redrawn:
+class _Redrawn(LocalPools):
     """Pools drawn anew in every round."""
 
     def __init__(self, pools: ArrayPools, keys: str, limit: int) -> None:
@@ -98,8 +99,8 @@ class _Redrawn:
 def _redrawn_pools(mechanism: Mechanism) -> Subject:
     wide = _wide_pools(mechanism)
 
-    def measure(log: SearchLog, secret: bytes) -> dict[str, Any]:
-        pools = wide.measure(log, secret)["queries"]
+    def measure(log: SearchLog, mode: RunMode) -> dict[str, Any]:
+        pools = wide.measure(log, mode)["queries"]
         limit = mechanism.selection.limit  # type: ignore[attr-defined]
         return {"queries": _Redrawn(pools.arrays(), pools.keys, limit)}
 
@@ -117,7 +118,7 @@ def _presence_from_weights(mechanism: Mechanism) -> Subject:
     return replace(Subject.of(mechanism), perturb=perturb)
 
 
-class Restricted:
+class Restricted(LocalPools):
     """Pools that show only some of their keys."""
 
     def __init__(self, pools: Any, shown: Integers) -> None:

@@ -18,34 +18,38 @@ from hubbub.mechanisms.safelog.absent import EXCESS
 from hubbub.mechanisms.safelog.measure import published
 from hubbub.noise import NoiseSource
 from hubbub.noise.source import Integers
-from hubbub.steps.count import Counts, Flags, Held, Pairs
+from hubbub.steps.counts import Flags, LocalCounts
+from hubbub.steps.mode import RunMode
+from hubbub.steps.pairs import LocalPairs
 
 
-def _measure(change: Callable[[Mechanism, SearchLog, bytes], dict[str, Any]]) -> Callable[[Mechanism], Subject]:
+def _measure(change: Callable[[Mechanism, SearchLog, RunMode], dict[str, Any]]) -> Callable[[Mechanism], Subject]:
     def make(mechanism: Mechanism) -> Subject:
         if mechanism.variant == "published":
             return Subject.of(mechanism)
-        return replace(Subject.of(mechanism), measure=lambda log, secret: change(mechanism, log, secret))
+        return replace(Subject.of(mechanism), measure=lambda log, mode: change(mechanism, log, mode))
 
     return make
 
 
-def _prefilter(mechanism: Mechanism, log: SearchLog, secret: bytes) -> dict[str, Any]:
+def _prefilter(mechanism: Mechanism, log: SearchLog, mode: RunMode) -> dict[str, Any]:
     """Queries asked fewer than five times in all are removed before anybody is limited."""
     often = 'SELECT query FROM (SELECT DISTINCT uid, "time", query FROM log) AS s GROUP BY query HAVING count(*) >= 5'
     log.engine.save("often", f"SELECT l.* FROM log AS l JOIN ({often}) AS f ON f.query = l.query")
     log.engine.view("log", "SELECT * FROM often")
     try:
-        return mechanism.measure(log, secret)
+        return mechanism.measure(log, mode)
     finally:
         log.engine.view("log", 'SELECT "user" AS uid, "time", query, "rank", url FROM cleaned')
 
 
-def _outside(mechanism: Mechanism, log: SearchLog, secret: bytes) -> dict[str, Any]:
+def _outside(mechanism: Mechanism, log: SearchLog, mode: RunMode) -> dict[str, Any]:
     """Queries of the log that the pool does not hold are counted as well."""
     assert mechanism.pool is not None
-    counts = mechanism.measure(log, secret)
-    return counts | {"queries": published(log, mechanism.pool, 1, int(mechanism.settings["q_f"]), 0, False)["queries"]}
+    counts = mechanism.measure(log, mode)
+    return counts | {
+        "queries": published(log, mode, mechanism.pool, 1, int(mechanism.settings["q_f"]), 0, False)["queries"]
+    }
 
 
 def _unlimited(*names: str) -> Callable[[Mechanism], Subject]:
@@ -56,11 +60,11 @@ def _unlimited(*names: str) -> Callable[[Mechanism], Subject]:
     return make
 
 
-def _repeats(mechanism: Mechanism, log: SearchLog, secret: bytes) -> dict[str, Any]:
+def _repeats(mechanism: Mechanism, log: SearchLog, mode: RunMode) -> dict[str, Any]:
     """Searches are counted where distinct users are promised."""
     assert mechanism.pool is not None
-    counts = mechanism.measure(log, secret)
-    return counts | {"queries": published(log, mechanism.pool, 1, 1000, 0, False)["queries"]}
+    counts = mechanism.measure(log, mode)
+    return counts | {"queries": published(log, mode, mechanism.pool, 1, 1000, 0, False)["queries"]}
 
 
 def _perturb(change: Callable[[Mechanism, Mapping[str, Any], NoiseSource], Tables]) -> Callable[[Mechanism], Subject]:
@@ -121,18 +125,18 @@ def _twice(mechanism: Mechanism, counts: Mapping[str, Any], noise: NoiseSource) 
     return {**tables, "queries": replace(shown, ids=both, values=values)}
 
 
-class _Unseen(Held):
+class _Unseen(LocalCounts):
     def holds(self, ids: Integers) -> Flags:
         return np.zeros(ids.size, np.bool_)
 
 
-class _Queries(Counts):
-    def held(self) -> Held:
+class _Queries(LocalCounts):
+    def held(self) -> LocalCounts:
         return _Unseen(**vars(super().held()))
 
 
-class _Transitions(Pairs):
-    def among(self, keys: Integers) -> Held:
+class _Transitions(LocalPairs):
+    def among(self, keys: Integers) -> LocalCounts:
         return _Unseen(**vars(super().among(keys)))
 
 
@@ -158,8 +162,8 @@ def _moved(by: int) -> Callable[[Mechanism], Subject]:
 
 def _back(counts: Any, ids: Integers, by: int) -> Integers:
     """What was taken off the held keys."""
-    if isinstance(counts, Pairs):
-        return np.where(np.isin(ids, Pairs.ids(counts.first, counts.second)), by, 0)
+    if isinstance(counts, LocalPairs):
+        return np.where(np.isin(ids, LocalPairs.ids(counts.first, counts.second)), by, 0)
     return np.where(counts.n[ids] != 0, by, 0)
 
 

@@ -16,8 +16,10 @@ from hubbub.log import SearchLog
 from hubbub.mechanisms import Mechanism, build
 from hubbub.noise import NoiseSource
 from hubbub.noise.source import Integers
-from hubbub.steps.count import Counts, count
+from hubbub.steps.count import count
+from hubbub.steps.counts import LocalCounts
 from hubbub.steps.keys import subsequences
+from hubbub.steps.mode import RunMode
 from hubbub.steps.subsequences import MINED, TABLE, mine, trimmed
 
 LONG = 10
@@ -46,7 +48,7 @@ def _repeats(mechanism: Mechanism) -> Subject:
 
 
 def _fresh_counts(mechanism: Mechanism) -> Subject:
-    """Counts are drawn anew where the value that passed is promised."""
+    """LocalCounts are drawn anew where the value that passed is promised."""
     return replace(Subject.of(mechanism), perturb=_published(mechanism).perturb)
 
 
@@ -67,15 +69,16 @@ def _sessions(change: Callable[[Mechanism, SearchLog, int, int, int], str]) -> C
     """Sessions are counted another way, clicks as they should be; `change` mines and gives the rows to count."""
 
     def make(mechanism: Mechanism) -> Subject:
-        def measure(log: SearchLog, secret: bytes) -> dict[str, Counts]:
-            counts: dict[str, Counts] = mechanism.measure(log, secret)
+        def measure(log: SearchLog, mode: RunMode) -> dict[str, LocalCounts]:
+            counts: dict[str, LocalCounts] = mechanism.measure(log, mode)
             if "sessions" in counts:
                 gap = math.floor(60 * Fraction(mechanism.settings["T_gap"]))
                 l_q, l_s = int(mechanism.settings["l_q"]), int(mechanism.settings["l_s"])
                 rows = change(mechanism, log, gap, l_q, l_s)
                 distinct = "DISTINCT" if mechanism.variant == "strict" else ""
                 keys = replace(subsequences(gap, l_q), prepare=None)
-                counts["sessions"] = count(log, keys, f"SELECT {distinct} uid, queries FROM ({rows}) AS rows")
+                kept = f"SELECT {distinct} uid, queries FROM ({rows}) AS rows"
+                counts["sessions"] = count(log, keys, kept, mode).local()
             return counts
 
         return replace(Subject.of(mechanism), measure=measure)
@@ -101,9 +104,9 @@ def _across_users(mechanism: Mechanism, log: SearchLog, gap: int, l_q: int, l_s:
 def _first_seen(mechanism: Mechanism) -> Subject:
     """Rows come out as the log shows them."""
 
-    def measure(log: SearchLog, secret: bytes) -> dict[str, Counts]:
+    def measure(log: SearchLog, mode: RunMode) -> dict[str, LocalCounts]:
         seen = {}
-        for table, counted in mechanism.measure(log, secret).items():
+        for table, counted in mechanism.measure(log, mode).items():
             keys, shown = mechanism.offers[table], f"seen_{table}"
             keys.ready(log)
             log.engine.save(
@@ -113,7 +116,7 @@ def _first_seen(mechanism: Mechanism) -> Subject:
                 f"AS s USING ({keys.list()})",
             )
             rows = log.engine.fetch(f"SELECT n FROM {shown} ORDER BY kid")
-            seen[table] = Counts(rows.column("n").to_numpy().astype(np.int64), shown)
+            seen[table] = LocalCounts(rows.column("n").to_numpy().astype(np.int64), shown)
         return seen
 
     return replace(Subject.of(mechanism), measure=measure, arrange=lambda rows: rows)

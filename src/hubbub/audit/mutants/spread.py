@@ -1,4 +1,4 @@
-"""Noise drawn in parts, wrong in the ways that clusters invite; planted in `mechanisms/spread.py` and in the engine."""
+"""Noise drawn in parts, wrong in the ways that clusters invite; planted in `noise/parts.py` and in the engine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 from hubbub.audit.checks import parts, taint
 from hubbub.audit.checks.parts import drawn_by
 from hubbub.audit.protocols import AuditRow
-from hubbub.mechanisms import spread
+from hubbub.noise import parts as drawing
 from hubbub.noise.source import Integers
 
 Change = Callable[[Any], Any]
@@ -34,7 +34,7 @@ def _without(column: str, nothing: object) -> Change:
         place = batch.schema.get_field_index(column)
         return batch.set_column(place, column, pa.array([nothing] * batch.num_rows, batch.schema.field(place).type))
 
-    return lambda call: lambda part, batches: call(part, map(emptied, batches) if part.r else batches)
+    return lambda call: lambda part, batches: call(part, map(emptied, batches) if part.test.r else batches)
 
 
 def _numbered(_: int, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -47,7 +47,7 @@ def _narrowed(call: Any) -> Any:
 
     def broken(part: Any, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for at, batch in enumerate(batches):
-            usual = vars(spread)["SecureNoise"]
+            usual = vars(drawing)["SecureNoise"]
             with drawn_by(_narrow(usual) if at else usual):
                 drawn = list(call(part, iter([batch])))
             yield from drawn
@@ -91,7 +91,7 @@ def _run_again(fetch: Any) -> Any:
 
 
 ENGINE = "hubbub.engines.duckdb:DuckDB"
-ONE_STEP, ROUND = "hubbub.mechanisms.spread:Parts.__call__", "hubbub.mechanisms.spread:Round.__call__"
+ONE_STEP, ROUND = "hubbub.noise.parts:KeyParts.__call__", "hubbub.noise.parts:RoundParts.__call__"
 IN_BOTH: dict[str, Change] = {
     "a batch is left out": _given(lambda at, batch: [] if at == 1 else [batch]),
     "a batch is drawn for twice": _given(lambda at, batch: [batch] * (2 if at == 1 else 1)),
@@ -110,7 +110,7 @@ SPREAD_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, Cha
     (
         "one generator, copied into every part",
         parts.drawn,
-        {"hubbub.mechanisms.spread:SecureNoise": lambda _: lambda: taint.Seeded(1)},
+        {"hubbub.noise.parts:SecureNoise": lambda _: lambda: taint.Seeded(1)},
     ),
     (
         "a plan with a draw in it is run again",
@@ -120,7 +120,7 @@ SPREAD_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, Cha
     (
         "noise that repeats itself in every part",
         parts.seeded,
-        {"hubbub.mechanisms.spread:_secure": lambda _: lambda noise: None},
+        {"hubbub.noise.parts:_secure": lambda _: lambda noise: None},
     ),
 )
 """What each is called, the check that must find it, and what is replaced by which function of the original."""

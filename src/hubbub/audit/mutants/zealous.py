@@ -12,8 +12,10 @@ from hubbub.mechanisms.base import Mechanism, Tables
 from hubbub.noise import NoiseSource
 from hubbub.noise.source import Integers
 from hubbub.steps import bound
-from hubbub.steps.count import Counts, count
+from hubbub.steps.count import count
+from hubbub.steps.counts import LocalCounts
 from hubbub.steps.keys import Keys
+from hubbub.steps.mode import RunMode
 
 Bounding = Callable[[SearchLog, Keys, int], str]
 
@@ -41,7 +43,7 @@ def _filter_after(mechanism: Mechanism) -> Subject:
     """The filter sees noisy counts: every item is drawn for."""
     loose = _like(mechanism, dict(mechanism.settings) | {"tau": 1})
 
-    def perturb(counts: Mapping[str, Counts], noise: NoiseSource) -> Tables:
+    def perturb(counts: Mapping[str, LocalCounts], noise: NoiseSource) -> Tables:
         return loose.perturb(counts, noise)
 
     return replace(Subject.of(mechanism), perturb=perturb)
@@ -51,12 +53,12 @@ def _bounded_by(rule: Bounding) -> Callable[[Mechanism], Subject]:
     """Users are limited by another rule."""
 
     def make(mechanism: Mechanism) -> Subject:
-        def measure(log: SearchLog, secret: bytes) -> dict[str, Counts]:
+        def measure(log: SearchLog, mode: RunMode) -> dict[str, LocalCounts]:
             counts = {}
             for table in mechanism.tables:
                 keys = mechanism.offers[table]
                 keys.ready(log)
-                counts[table] = count(log, keys, rule(log, keys, int(mechanism.settings["m"])))
+                counts[table] = count(log, keys, rule(log, keys, int(mechanism.settings["m"])), mode).local()
             return counts
 
         return replace(Subject.of(mechanism), measure=measure)

@@ -55,7 +55,7 @@ class Spark:
     """
 
     name = "spark"
-    spreads = True
+    distributed = True
 
     def __init__(
         self, work: Path, *, master: str = "local[*]", memory: str = "2GB", session: SparkSession | None = None

@@ -27,6 +27,7 @@ from hubbub.mechanisms import Mechanism, Tables
 from hubbub.mechanisms.base import Rows
 from hubbub.noise import SeededNoise
 from hubbub.release.rows import as_lists, named_rows
+from hubbub.steps.mode import RunMode
 from hubbub.worth.tasks import Evidence, Setup, Truth, build
 from hubbub.worth.tasks.run import score
 
@@ -81,7 +82,7 @@ class Bench:
         """Every missing cell, written as it is finished; or why this log cannot be measured so."""
         mechanism = unit.choice.build()
         try:
-            measured = mechanism.measure(self.log, SeededNoise(self.source.seed).secret("bounding"))
+            measured = mechanism.measure(self.log, RunMode(SeededNoise(self.source.seed).secret("bounding")))
         except UserError as error:
             return in_words(error)
         for draw, missing in unit.missing.items():

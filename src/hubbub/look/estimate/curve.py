@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.look.estimate.scale import factors
-from hubbub.steps.count import Integers
+from hubbub.steps.counts import Integers
 
 Floats = npt.NDArray[np.float64]
 NEAR = 1.25

@@ -21,6 +21,7 @@ from hubbub.look.estimate.scale import grown, scaled
 from hubbub.look.estimate.shape import held, shape_of
 from hubbub.noise import SeededNoise
 from hubbub.privacy.account import Step, half_width
+from hubbub.steps.mode import RunMode
 
 if TYPE_CHECKING:
     from hubbub.look.estimate.source import Source
@@ -54,7 +55,7 @@ class Law:
 def estimate(mechanism: Mechanism, source: Source, runs: int) -> dict[str, TableEstimate]:
     """Every table; there are no runs to make."""
     steps = {step.name: step for step in mechanism.steps() if isinstance(step, Step)}
-    measured = mechanism.measure(source.log, SeededNoise(0).secret("bounding"))
+    measured = mechanism.measure(source.log, RunMode(SeededNoise(0).secret("bounding")))
     tables: dict[str, TableEstimate] = {}
     queries = np.zeros(0)
     for table in mechanism.tables:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from hubbub.look.estimate.curve import Curve, Floats
 from hubbub.privacy.guarantee import finite, number
-from hubbub.steps.count import Integers
+from hubbub.steps.counts import Integers
 
 if TYPE_CHECKING:
     from hubbub.look.estimate.why import Why

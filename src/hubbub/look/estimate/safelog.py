@@ -25,7 +25,9 @@ from hubbub.look.estimate.shape import Shape, held, shape_of
 from hubbub.mechanisms.safelog.words import advice, recommended
 from hubbub.noise import SeededNoise
 from hubbub.privacy.account import Step, half_width
-from hubbub.steps.count import Counts, Pairs
+from hubbub.steps.counts import LocalCounts
+from hubbub.steps.mode import RunMode
+from hubbub.steps.pairs import LocalPairs
 
 if TYPE_CHECKING:
     from hubbub.look.estimate.source import Source
@@ -59,7 +61,7 @@ def estimate(mechanism: Mechanism, source: Source, runs: int) -> dict[str, Table
         pool = replace(pool, rows=log.engine.fetch("SELECT DISTINCT query FROM log ORDER BY query"))
         mechanism = copy(mechanism)
         mechanism.pool = pool
-    measured = mechanism.measure(log, SeededNoise(0).secret("bounding"))
+    measured = mechanism.measure(log, RunMode(SeededNoise(0).secret("bounding")))
     steps = {step.name: step for step in mechanism.steps() if isinstance(step, Step)}
     domain, keys = measured["queries"], mechanism.offers["queries"]
     sample = shape_of(log, keys, domain.keys, held(log, keys))
@@ -111,7 +113,7 @@ def _coverage(source: Source, sample: Shape, nobody: float) -> tuple[str, ...]:
     return (rows, f"{inside:.1%} of the searches asked a query of the domain; the rest counts as cut by bounding")
 
 
-def _clicks(mechanism: Mechanism, source: Source, measured: Counts, queries: Floats, step: Step) -> TableEstimate:
+def _clicks(mechanism: Mechanism, source: Source, measured: LocalCounts, queries: Floats, step: Step) -> TableEstimate:
     """A listed page is shown when its query is."""
     keys = mechanism.offers["clicks"]
     sample = shape_of(source.log, keys, measured.keys, held(source.log, keys))
@@ -131,13 +133,13 @@ def _clicks(mechanism: Mechanism, source: Source, measured: Counts, queries: Flo
 
 
 def _transitions(
-    mechanism: Mechanism, source: Source, measured: Pairs, queries: Floats, released: float, step: Step
+    mechanism: Mechanism, source: Source, measured: LocalPairs, queries: Floats, released: float, step: Step
 ) -> TableEstimate:
     """Held pairs need both queries and the threshold; of all others as many pass as there are pairs, times r(0)."""
     keys = mechanism.offers["transitions"]
     every = held(source.log, keys)
-    ids = Pairs.ids(measured.first, measured.second)
-    table = measured.text(source.log, keys, ids).append_column("kid", pa.array(np.arange(ids.size)))
+    ids = LocalPairs.ids(measured.first, measured.second)
+    table = measured.text(source.log.engine, keys, ids).append_column("kid", pa.array(np.arange(ids.size)))
     source.log.engine.register("safelog_held_pairs", table)
     sample = shape_of(source.log, keys, "safelog_held_pairs", every)
     law = Reached(Law(step.scale), step.threshold)
@@ -147,12 +149,12 @@ def _transitions(
     chances = both * passed
     squares = released**2 - float((queries**2).sum())  # E[M(M − 1)] for independent releases
     others = max(0.0, squares - float(both.sum())) * float(law.chance(np.zeros(1))[0])
-    kept = Counts(measured.n)
+    kept = LocalCounts(measured.n)
     return _table(
         mechanism,
         source,
         sample,
-        (kept, Counts(n), chances, both * first, both * second),
+        (kept, LocalCounts(n), chances, both * first, both * second),
         rows=float(chances.sum()) + others,
         spread2=float((chances * (1 - chances)).sum()) + others,
         scale=step.scale,
@@ -166,7 +168,7 @@ def _table(
     mechanism: Mechanism,
     source: Source,
     sample: Shape,
-    laws: tuple[Counts, Counts, Floats, Floats, Floats],
+    laws: tuple[LocalCounts, LocalCounts, Floats, Floats, Floats],
     *,
     rows: float,
     spread2: float,

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from hubbub.look.estimate.shape import Shape
 from hubbub.mechanisms.crowd.chain import Chain, Later
-from hubbub.steps.count import Counts, Integers
-from hubbub.steps.pools import EnginePools, Pools
+from hubbub.steps.counts import Integers, LocalCounts
+from hubbub.steps.pools import DistributedPools, EnginePools, LocalPools
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,7 +38,7 @@ def grown(shape: Shape, scale: float) -> Shape:
 
 def scalable(measured: Any) -> bool:
     """Whether this is a measure we know how to scale and to use again."""
-    return isinstance(measured, Counts | EnginePools)
+    return isinstance(measured, LocalCounts | EnginePools) and not isinstance(measured, DistributedPools)
 
 
 def follows(measured: Any) -> bool:
@@ -52,15 +52,15 @@ def scaled(measured: Any, users: Integers, scale: float) -> Any:
         measured.again()
     if scale == 1:
         return measured
-    if isinstance(measured, Counts):
+    if isinstance(measured, LocalCounts):
         return replace(measured, n=_whole(measured.n * factors(measured.n, scale)))
     return ScaledPools(measured, factors(users, scale))
 
 
-class ScaledPools:
+class ScaledPools(LocalPools):
     """Pools in which every key has grown by its factor; a user still shares her weight as in the sample."""
 
-    def __init__(self, pools: Pools, by: Floats) -> None:
+    def __init__(self, pools: EnginePools, by: Floats) -> None:
         self.pools, self.by = pools, by
         self.keys, self.size = pools.keys, pools.size
         self._counted: tuple[Floats, Floats] | None = None

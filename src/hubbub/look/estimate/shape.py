@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hubbub.steps.count import Integers
+from hubbub.steps.counts import Integers
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog

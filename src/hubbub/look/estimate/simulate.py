@@ -18,7 +18,8 @@ from hubbub.look.estimate.scale import follows, grown, scalable, scaled
 from hubbub.look.estimate.shape import Shape, held, shape_of
 from hubbub.mechanisms.base import Released
 from hubbub.noise import SeededNoise
-from hubbub.steps.count import Counts
+from hubbub.steps.counts import LocalCounts
+from hubbub.steps.mode import RunMode
 from hubbub.steps.pools import EnginePools
 
 if TYPE_CHECKING:
@@ -61,9 +62,9 @@ def each(mechanism: Mechanism, source: Source, runs: int) -> Iterator[dict[str, 
     samples: dict[str, Shape] = {}
     for seed in range(runs):
         noise = SeededNoise(seed)
-        secret = noise.secret("bounding")
+        mode = RunMode(noise.secret("bounding"))
         if measured is None or not all(scalable(m) or follows(m) for m in measured.values()):
-            measured = mechanism.measure(log, secret)
+            measured = mechanism.measure(log, mode)
             samples = {
                 table: shape_of(log, mechanism.offers[table], measured[table].keys, unbounded[table])
                 for table in counted
@@ -103,7 +104,7 @@ def look(value: str, sample: Shape, scale: float, measured: Any, ready: Any, fou
     released[found.ids] = 1
     mask, truth = shape.spread(released), shape.value(value)
     whole, asked = float(sample.value(value).sum()), float(sample.events.sum())
-    counting = isinstance(measured, Counts)
+    counting = isinstance(measured, LocalCounts)
     counted = shape.spread(ready.n) if counting else truth
     cut = 1 - float(measured.n.sum()) / max(whole, 1.0) if counting else 0.0
     volume = volume_of(whole * scale, cut, counted, asked * scale, shape.events, mask)

@@ -6,7 +6,6 @@ import math
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,9 +15,8 @@ from hubbub.mechanisms.base import Bound, Mechanism, Parameter, Released, Rows, 
 from hubbub.noise import NoiseSource
 from hubbub.privacy.account import Loss, Step
 from hubbub.privacy.guarantee import Claim, Definition, Guarantee
-from hubbub.steps.count import Counts
+from hubbub.steps.counts import Counts, Integers
 
-Integers = npt.NDArray[np.int64]
 K = Parameter("k", "integer", "how many must be alike", 20, low=2, high=10**9)
 PROOF = "docs/proofs/anonymity.md"
 WORDS = 1 << 62

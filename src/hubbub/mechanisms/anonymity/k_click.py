@@ -12,6 +12,7 @@ from hubbub.steps.keys import CLICKS
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
+    from hubbub.steps.mode import RunMode
 
 
 class KClick(Anonymity, register=True):
@@ -24,18 +25,16 @@ class KClick(Anonymity, register=True):
     default_tables = ("clicks",)
     promise = "every published click was made by more than {k} users"
     weakness = "some of these users may be accounts of one attacker, who then learns about the last one for certain"
-    keywise = True
-    asks = True
 
     def thresholds(self) -> dict[str, int]:
         """The paper's `c > K` on integers."""
         return {"clicks": self.k + 1}
 
-    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
+    def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
         """Step 2: c(q, d), the number of users."""
         from hubbub.steps.count import count
 
-        return {"clicks": count(log, CLICKS, CLICKS.distinct())}
+        return {"clicks": count(log, CLICKS, CLICKS.distinct(), mode)}
 
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         """Step 3: all tuples with c > k."""

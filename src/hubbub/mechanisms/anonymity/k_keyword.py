@@ -17,6 +17,7 @@ from hubbub.steps.keys import KEYWORDS
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
+    from hubbub.steps.mode import RunMode
 
 LONGEST = 64
 """Letters of a keyword that count."""
@@ -37,9 +38,9 @@ class KKeyword(Anonymity, register=True):
         """Exact counts against k."""
         return {"keywords": self.k}
 
-    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
+    def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
         """Users of each prefix that has k of them, from the longest to the shortest."""
-        from hubbub.steps.count import Counts, _by_id
+        from hubbub.steps.counts import EngineCounts
 
         KEYWORDS.ready(log)
         engine = log.engine
@@ -62,10 +63,10 @@ class KKeyword(Anonymity, register=True):
             )
             levels.append(level)
         every = " UNION ALL ".join(f"SELECT keyword, n FROM {level}" for level in levels)
-        engine.number("prefixes", every or "SELECT keyword, 0 AS n FROM held", log.order(["keyword"]), "kid")
+        engine.number("prefixes", every or "SELECT keyword, 0 AS n FROM held", mode.order(["keyword"]), "kid")
         for name in (*levels, "held", "here", "left_over"):
             engine.drop(name)
-        return {"keywords": Counts(_by_id(engine.fetch("SELECT kid, n FROM prefixes"), "n"), "prefixes")}
+        return {"keywords": EngineCounts("prefixes", engine).local()}
 
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         """Prefixes and their exact counts."""

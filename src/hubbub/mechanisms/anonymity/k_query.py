@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from hubbub.mechanisms.anonymity.base import Anonymity, Integers, as_log, at_least, by_text, fresh_numbers
+from hubbub.mechanisms.anonymity.base import Anonymity, as_log, at_least, by_text, fresh_numbers
 from hubbub.mechanisms.base import Tables
+from hubbub.steps.counts import Integers
 from hubbub.steps.keys import LOG, QUERIES
 from hubbub.steps.sessions import require_times, sessions
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
+    from hubbub.steps.mode import RunMode
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,6 @@ class KQuery(Anonymity, register=True):
     default_tables = ("queries", "log")
     promise = "every published query was asked by at least {k} users"
     weakness = "some of these users may be accounts of one attacker, who then learns about the last one for certain"
-    keywise = True
-    asks = True
 
     @property
     def needs_times(self) -> bool:
@@ -53,11 +53,11 @@ class KQuery(Anonymity, register=True):
         """Exact counts against k."""
         return {"queries": self.k}
 
-    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
+    def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
         """Users of each query; and the searches of those with enough of them, by session."""
         from hubbub.steps.count import count
 
-        found: dict[str, Any] = {"queries": count(log, QUERIES, QUERIES.distinct())}
+        found: dict[str, Any] = {"queries": count(log, QUERIES, QUERIES.distinct(), mode)}
         if "log" in self.tables:
             require_times(log)
             rows = log.engine.fetch(

@@ -16,9 +16,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hubbub.mechanisms.anonymity.base import Anonymity, Integers, as_log, fresh_numbers
+from hubbub.mechanisms.anonymity.base import Anonymity, as_log, fresh_numbers
 from hubbub.mechanisms.anonymity.k_query import together
 from hubbub.mechanisms.base import Tables
+from hubbub.steps.counts import Integers
 from hubbub.steps.keys import LOG
 from hubbub.steps.keys.keywords import words
 from hubbub.steps.sessions import require_times, sessions
@@ -26,6 +27,7 @@ from hubbub.steps.sessions import require_times, sessions
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
+    from hubbub.steps.mode import RunMode
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class KSession(Anonymity, register=True):
         """What is deleted."""
         return ("log: keywords that fewer than half of a group of sessions have; times, order and clicks",)
 
-    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
+    def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
         """The keywords of every session."""
         require_times(log)
         words(log)

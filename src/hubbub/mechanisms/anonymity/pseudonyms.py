@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from hubbub.mechanisms.anonymity.base import REST, Anonymity, Integers, as_log, by_text, fresh_numbers
+from hubbub.mechanisms.anonymity.base import REST, Anonymity, as_log, by_text, fresh_numbers
 from hubbub.mechanisms.base import Tables
 from hubbub.privacy.guarantee import Definition
+from hubbub.steps.counts import Integers
 from hubbub.steps.keys import LOG
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
+    from hubbub.steps.mode import RunMode
 
 
 class Pseudonyms(Anonymity, register=True):
@@ -30,7 +32,7 @@ class Pseudonyms(Anonymity, register=True):
     promise = "users stand under fresh numbers"
     weakness = "whoever knows a few of her searches finds all the others under the same number"
 
-    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
+    def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
         """All rows."""
         return {"log": log.engine.fetch('SELECT uid, "time", query, "rank", url FROM log')}
 

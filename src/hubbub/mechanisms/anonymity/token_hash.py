@@ -23,6 +23,7 @@ from hubbub.steps.keys import LOG
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
+    from hubbub.steps.mode import RunMode
 
 LETTERS = 16
 
@@ -44,7 +45,7 @@ class TokenHash(Anonymity, register=True):
         """What is left out."""
         return ("log: ranks and clicked addresses",)
 
-    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
+    def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
         """All searches."""
         return {"log": log.engine.fetch('SELECT DISTINCT uid, "time", query FROM log')}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +23,13 @@ from hubbub.mechanisms.rounds import Selection, grid, select
 from hubbub.noise.laws import Law
 from hubbub.privacy.gaussian import DELTA_SLACK, SLACK, AnyStep, GaussianStep, Test, certify, mu2_of, mu_of
 from hubbub.steps import bound
+from hubbub.steps.counts import Integers
 from hubbub.steps.keys import QUERIES
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
+    from hubbub.steps.mode import RunMode
 
 
 class GaussianThreshold(Baseline, register=True):
@@ -99,22 +102,33 @@ class GaussianThreshold(Baseline, register=True):
             return super().intervals()
         return {"queries": f"value +/- 1.96 noise_sd {measured.GAUSSIAN.sentence()}"}
 
-    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
+    def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
         """Counts of distinct users, or pools."""
         from hubbub.steps.count import count
-        from hubbub.steps.pools import EnginePools
+        from hubbub.steps.pools import fixed
 
         if self.unit:
-            return {"queries": count(log, QUERIES, bound.random_keys(QUERIES, self.selection.limit, secret))}
-        return {"queries": EnginePools(log, QUERIES, self.selection.limit, self.selection.bits, secret)}
+            return {"queries": count(log, QUERIES, bound.random_keys(QUERIES, self.selection.limit, mode.secret), mode)}
+        return {"queries": fixed(log, QUERIES, self.selection.limit, self.selection.bits, mode)}
 
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         """Noise, threshold; with unit weights the value that passed is the count."""
         plan = self.selection
         if not self.unit:
             return {"queries": Released(select(counts["queries"], plan, noise, "queries").ids, None, None)}
-        n = counts["queries"].n
+        return {"queries": counts["queries"].test(UnitWeights(plan), noise)}
+
+
+@dataclass(frozen=True)
+class UnitWeights:
+    """Noise and threshold for counts of users; the value that passed is the count."""
+
+    plan: Selection
+
+    def __call__(self, n: Integers, noise: NoiseSource) -> Released:
+        """The keys that pass."""
+        plan = self.plan
         noisy = n * plan.unit + noise.gaussian("queries round 1", plan.variances[0], n.size)
         ids = np.flatnonzero(noisy >= plan.thresholds[0])
         users = (noisy[ids] + plan.unit // 2) // plan.unit
-        return {"queries": Released(ids, users, math.sqrt(plan.variances[0]) / plan.unit)}
+        return Released(ids, users, math.sqrt(plan.variances[0]) / plan.unit)

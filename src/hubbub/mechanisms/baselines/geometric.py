@@ -6,6 +6,7 @@ Each user keeps d keys; ε and δ are split over them. Keys only.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -17,11 +18,13 @@ from hubbub.mechanisms.baselines.selectors import PROOF, Baseline
 from hubbub.privacy.coins import CoinStep
 from hubbub.privacy.gaussian import AnyStep
 from hubbub.steps import bound
+from hubbub.steps.counts import Integers
 from hubbub.steps.keys import QUERIES
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
+    from hubbub.steps.mode import RunMode
 
 
 class Geometric(Baseline, register=True):
@@ -48,14 +51,25 @@ class Geometric(Baseline, register=True):
         """One coin a key."""
         return (self.step,)
 
-    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
+    def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
         """Distinct users of each query."""
         from hubbub.steps.count import count
 
-        return {"queries": count(log, QUERIES, bound.random_keys(QUERIES, self.step.l0, secret))}
+        return {"queries": count(log, QUERIES, bound.random_keys(QUERIES, self.step.l0, mode.secret), mode)}
 
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         """Throw the coins."""
+        return {"queries": counts["queries"].test(Coins(self.step), noise)}
+
+
+@dataclass(frozen=True)
+class Coins:
+    """A coin for every key, by its number of users."""
+
+    step: CoinStep
+
+    def __call__(self, n: Integers, noise: NoiseSource) -> Released:
+        """The keys whose coins say so."""
         chances = self.step.chances
-        n = np.minimum(counts["queries"].n, chances.size - 1)
-        return {"queries": Released(np.flatnonzero(noise.coins("queries", chances[n])), None, None)}
+        thrown = noise.coins(self.step.name, chances[np.minimum(n, chances.size - 1)])
+        return Released(np.flatnonzero(thrown), None, None)

@@ -23,6 +23,7 @@ from hubbub.steps.keys import QUERIES
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
+    from hubbub.steps.mode import RunMode
 
 PROOF = "docs/proofs/crowd.md"
 BOUND = Parameter("d", "integer", "distinct queries of a user that take part", 20, low=1, high=1000)
@@ -46,11 +47,6 @@ class Baseline(Mechanism):
         settings = {p.name: p.default for p in self.parameters if p.default is not None} | given
         self.prepare(settings, float(Fraction(settings["epsilon"])), float(Fraction(settings["delta"])))
         return settings
-
-    @property
-    def keywise(self) -> bool:
-        """Every key by itself."""
-        return True
 
     @abstractmethod
     def prepare(self, settings: Mapping[str, Value], epsilon: float, delta: float) -> None:
@@ -114,11 +110,11 @@ class PooledBaseline(Baseline):
         """Weights, not counts, pass the threshold."""
         return (chance.words("queries", self.selection),)
 
-    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
+    def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
         """Pools, fixed before the first noise."""
-        from hubbub.steps.pools import EnginePools
+        from hubbub.steps.pools import fixed
 
-        return {"queries": EnginePools(log, QUERIES, self.selection.limit, self.selection.bits, secret)}
+        return {"queries": fixed(log, QUERIES, self.selection.limit, self.selection.bits, mode)}
 
     def perturb(self, pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
         """Select; no counts."""

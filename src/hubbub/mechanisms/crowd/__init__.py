@@ -28,10 +28,10 @@ from hubbub.noise.laws import Law
 from hubbub.privacy.gaussian import GaussianStep
 from hubbub.privacy.guarantee import Claim, Neighbours
 from hubbub.steps.chosen import LONGEST, SESSIONS
-from hubbub.steps.count import Integers
+from hubbub.steps.counts import Integers
 from hubbub.steps.holdings import Holdings
 from hubbub.steps.keys import CLICKS, KEYWORDS, LOG, QUERIES, TRANSITIONS
-from hubbub.steps.pools import EnginePools
+from hubbub.steps.pools import fixed
 from hubbub.steps.profile import SHAPES, profile
 from hubbub.steps.sessions import require_times
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
     from hubbub.public.lists import QueryPool
+    from hubbub.steps.mode import RunMode
 
 PROOF = "docs/proofs/crowd.md"
 LISTED = "public_list"
@@ -268,12 +269,7 @@ class Crowd(Mechanism, register=True):
             notes.append(NOT_USERS)
         return tuple(notes)
 
-    @property
-    def keywise(self) -> bool:
-        """Every key by itself in every round."""
-        return True
-
-    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
+    def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
         """Pools of the first stage, fixed and kept before the first noise; later ones wait for what it releases."""
         first, limit = self.stage.name, self.selection.limit
         if self.needs_times:
@@ -281,10 +277,10 @@ class Crowd(Mechanism, register=True):
         if self.listed:
             log.engine.register(LISTED, self._known())
         ahead = LISTED if self.listed else None
-        found: dict[str, Any] = {first: EnginePools(log, self.offers[first], limit, self.selection.bits, secret, ahead)}
+        found: dict[str, Any] = {first: fixed(log, self.offers[first], limit, self.selection.bits, mode, ahead)}
         later = {table: Later() for table in self.tables if table != first}
         if len(self.stages) > 1:
-            found |= {"chain": Chain(log, secret, later | {t: Later() for t in self.offers if t not in later}), **later}
+            found |= {"chain": Chain(log, mode, later | {t: Later() for t in self.offers if t not in later}), **later}
         if self.histograms:
             found["log"] = profile(log, {h.name: h.bits for h in self.histograms})
         return found

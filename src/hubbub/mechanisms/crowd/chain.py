@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hubbub.engines import Engine
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Released
 from hubbub.mechanisms.crowd.calibrate import Stage, closed
@@ -26,10 +27,11 @@ from hubbub.mechanisms.crowd.recount import recount, recount_all
 from hubbub.mechanisms.rounds import Known, Selected, select
 from hubbub.noise import NoiseSource
 from hubbub.steps import chosen
-from hubbub.steps.count import Counts, Integers, names
+from hubbub.steps.counts import Integers, texts
 from hubbub.steps.holdings import Holdings
 from hubbub.steps.keys import Keys
-from hubbub.steps.pools import EnginePools, Pools
+from hubbub.steps.mode import RunMode
+from hubbub.steps.pools import EnginePools, Pools, fixed
 from hubbub.steps.sessions import SEPARATOR
 
 
@@ -90,13 +92,17 @@ class Later:
 
     keys: str = ""
 
+    def text(self, engine: Engine, kind: Keys, ids: Integers) -> pa.Table:
+        """The text of released keys, in the order of `ids`."""
+        return texts(engine, self.keys, kind, ids)
+
 
 @dataclass
 class Chain:
     """What later stages may ask of the log."""
 
     log: SearchLog
-    secret: bytes
+    mode: RunMode
     tables: dict[str, Later] = field(default_factory=dict)
     """Where the text of a released table's keys stands, by table."""
     texts: dict[str, pa.Table] = field(default_factory=dict)
@@ -107,20 +113,20 @@ class Chain:
         """From here on these queries are public."""
         self.log.engine.register("chosen_queries", self._texts(pools, found))
 
-    def _texts(self, pools: Holdings, found: Selected) -> pa.Table:
+    def _texts(self, pools: Holdings, selected: Selected) -> pa.Table:
         """The text of released keys, in the order of their ids here; kept for the stages that follow."""
-        kind, ids = pools.kind, found.ids
-        self.texts[kind.name] = texts = names(self.log, Counts(ids, pools.keys), kind, ids)
-        return texts
+        kind, ids = pools.kind, selected.ids
+        self.texts[kind.name] = found = texts(self.log.engine, pools.keys, kind, ids)
+        return found
 
     def named(self, kind: Keys, ids: Integers) -> pa.Table:
         """The text of released keys."""
         if kind.name in self.texts:
             return self.texts[kind.name]
-        return names(self.log, Counts(ids, self.tables[kind.name].keys), kind, ids)
+        return texts(self.log.engine, self.tables[kind.name].keys, kind, ids)
 
     def _pools(self, kind: Keys, stage: Stage) -> EnginePools:
-        return EnginePools(self.log, kind, stage.rounds.limit, stage.rounds.bits, self.secret)
+        return fixed(self.log, kind, stage.rounds.limit, stage.rounds.bits, self.mode)
 
     # ------------------------------------------------------------------ one stage after another
 

@@ -83,7 +83,7 @@ def _estimates(selected: Selected, plan: Selection, counted: Recounted) -> tuple
         return recounts, variance + factor_noise * recounts**2
     means = np.array(plan.means, float)[selected.rounds]
     weights = np.maximum(selected.accumulators / means, 1.0)
-    weight_variance = np.array(plan.spreads, float)[selected.rounds] / means**2
+    weight_variance = np.array(plan.gathered, float)[selected.rounds] / means**2
     users, noise2 = np.empty_like(recounts), np.empty_like(recounts)
     for r in np.unique(selected.rounds):
         g = np.flatnonzero(selected.rounds == r)

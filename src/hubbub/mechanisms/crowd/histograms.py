@@ -15,7 +15,7 @@ from hubbub.errors import OurBug, ParameterError
 from hubbub.mechanisms.crowd.calibrate import Stage
 from hubbub.mechanisms.rounds import WIDEST_NOISE
 from hubbub.noise import NoiseSource
-from hubbub.steps.count import Integers
+from hubbub.steps.counts import Integers
 from hubbub.steps.profile import SHAPES
 
 GRID_BITS = 10

@@ -16,7 +16,7 @@ from hubbub.errors import OurBug
 from hubbub.mechanisms.crowd.calibrate import LAMBDA_BITS, Recount, Stage
 from hubbub.mechanisms.rounds import Selected, Selection
 from hubbub.noise import NoiseSource
-from hubbub.steps.count import Integers
+from hubbub.steps.counts import Integers
 from hubbub.steps.holdings import Holdings
 from hubbub.steps.pools import Pools
 

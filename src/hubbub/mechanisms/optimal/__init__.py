@@ -34,6 +34,7 @@ from hubbub.privacy.account import Loss, Step
 from hubbub.privacy.existence import Cause
 from hubbub.privacy.guarantee import Claim, Definition, Guarantee, Neighbours
 from hubbub.steps.keys import CLICKS, LOG
+from hubbub.steps.mode import Say, quiet
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from hubbub.mechanisms.optimal.published.problem import Integers, Limit, Problem
     from hubbub.mechanisms.optimal.sample import Text
     from hubbub.noise import NoiseSource
+    from hubbub.steps.mode import RunMode
 
 GOALS = ("size", "frequent", "diverse")
 
@@ -80,7 +82,6 @@ class Optimal(Mechanism, register=True):
     offers = {"log": LOG}  # noqa: RUF012
     default_tables = ("log",)
     proof = PROOF
-    asks = True
     parameters = (
         EPSILON,
         DELTA,
@@ -207,33 +208,28 @@ class Optimal(Mechanism, register=True):
 
     # ------------------------------------------------------------------ what runs
 
-    @property
-    def keywise(self) -> bool:
-        """Strict: its histograms. Published is one programme over all users."""
-        return self.variant == "strict"
-
     def limit(self) -> Limit:
         """B of the parameters."""
         from hubbub.mechanisms.optimal.published.problem import Limit
 
         return Limit(Fraction(self.settings["epsilon"]), Fraction(self.settings["delta"]))
 
-    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
+    def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
         """Strict: bounded counts. Published: Algorithm 1, line 1, before anything is spent."""
-        from hubbub.steps.count import Counts, names
+        from hubbub.steps.counts import texts
 
         if self.variant == "strict":
-            counts: dict[str, Any] = self.histograms.measure(log, secret)
-            return counts | {"text": partial(names, log, counts["clicks"], CLICKS)}
+            counts: dict[str, Any] = self.histograms.measure(log, mode)
+            return counts | {"text": partial(counts["clicks"].text, log.engine, CLICKS)}
         from hubbub.mechanisms.optimal.published.problem import PAIRS, read, uids
 
-        problem = read(log)
-        self.say(words.seconds_ahead(problem.counts.size, *problem.shape, float(self.settings["seconds"])))
-        solved, more = self.optimise(problem)
-        text = partial(names, log, Counts(problem.totals, PAIRS), CLICKS)
+        problem = read(log, mode)
+        mode.say(words.seconds_ahead(problem.counts.size, *problem.shape, float(self.settings["seconds"])))
+        solved, more = self.optimise(problem, mode.say)
+        text = partial(texts, log.engine, PAIRS, CLICKS)
         return {"log": Measured(problem, solved, text, partial(uids, log), more)}
 
-    def optimise(self, problem: Problem) -> tuple[Solved, dict[str, object]]:
+    def optimise(self, problem: Problem, say: Say = quiet) -> tuple[Solved, dict[str, object]]:
         """The goal's optimum, and what else was asked for."""
         from hubbub.mechanisms.optimal.published import frontier
         from hubbub.mechanisms.optimal.published.pack import pack
@@ -247,28 +243,28 @@ class Optimal(Mechanism, register=True):
             least = frontier.least_loss(problem, goal, int(self.settings["target"]), 0.7 * seconds)
             limit = frontier.limit_of(least.bound)
             more["least_loss"] = least.record()
-            self.say(f"B = {least.bound:.4g} reaches the target; none below {least.none_below:.4g} can, as is proven")
-            solved = pack(problem, limit, goal, 0.3 * seconds, self.say, start=least.x)
+            say(f"B = {least.bound:.4g} reaches the target; none below {least.none_below:.4g} can, as is proven")
+            solved = pack(problem, limit, goal, 0.3 * seconds, say, start=least.x)
         else:
             limit = self.limit()
-            solved = self._solve(problem, limit, goal, seconds)
+            solved = self._solve(problem, limit, goal, seconds, say)
         if points := int(self.settings.get("frontier", 0)):
             found = frontier.frontier(problem, limit, points, seconds)
             more["frontier"] = [{"rows": p.rows, "pairs": p.pairs} for p in found]
-        self.say(str(solved.certificate))
+        say(str(solved.certificate))
         return solved, more
 
-    def _solve(self, problem: Problem, limit: Limit, goal: str, seconds: float) -> Solved:
+    def _solve(self, problem: Problem, limit: Limit, goal: str, seconds: float, say: Say) -> Solved:
         from hubbub.mechanisms.optimal.published.diverse import most_pairs
         from hubbub.mechanisms.optimal.published.size import largest
 
         if goal == "size":
-            return largest(problem, limit, seconds, self.say)
+            return largest(problem, limit, seconds, say)
         if goal == "diverse":
-            return most_pairs(problem, limit, seconds, self.say, spe=self.settings["solver"] == "spe")
-        return self._frequent(problem, limit, seconds)
+            return most_pairs(problem, limit, seconds, say, spe=self.settings["solver"] == "spe")
+        return self._frequent(problem, limit, seconds, say)
 
-    def _frequent(self, problem: Problem, limit: Limit, seconds: float) -> Solved:
+    def _frequent(self, problem: Problem, limit: Limit, seconds: float, say: Say) -> Solved:
         """|O| is checked first: the largest output is V(B) = B·V(1), at most users·B."""
         from hubbub.mechanisms.optimal.published.frequent import keep_frequent, no_such_size
         from hubbub.mechanisms.optimal.published.size import optimum
@@ -277,9 +273,9 @@ class Optimal(Mechanism, register=True):
         wanted = int(self.settings.get("O", max(1, math.floor(largest / 2))))
         if wanted > largest:
             raise no_such_size(wanted, math.floor(largest), problem, limit)
-        self.say(f"frequent: |O| = {wanted}, and at most {math.floor(largest)} rows could come out")
+        say(f"frequent: |O| = {wanted}, and at most {math.floor(largest)} rows could come out")
         s, cap = Fraction(self.settings["s"]), self.settings["cap"] == "yes"
-        return keep_frequent(problem, limit, wanted, s, seconds, self.say, cap=cap)
+        return keep_frequent(problem, limit, wanted, s, seconds, say, cap=cap)
 
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         """Strict: noise, then synthetic users. Published: Algorithm 1, line 2."""

@@ -20,7 +20,6 @@ from hubbub.errors import ParameterError
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Tables, Value
 from hubbub.mechanisms.korolova import SCALE
 from hubbub.mechanisms.noisy import Noisy, reaching
-from hubbub.mechanisms.spread import tested
 from hubbub.privacy.account import Domain, Step, smallest_threshold
 from hubbub.privacy.guarantee import Claim, Neighbours
 from hubbub.steps import bound
@@ -29,7 +28,8 @@ from hubbub.steps.keys import CLICKS, Keys
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
-    from hubbub.steps.count import Counts
+    from hubbub.steps.counts import Counts, LocalCounts
+    from hubbub.steps.mode import RunMode
 
 PROOF = "docs/proofs/optimal.md"
 ACTIVITY = Keys(name="activity", columns=("bin",), events="", order=())
@@ -59,7 +59,6 @@ class Histograms(Mechanism):
     default_tables = ("clicks", "activity")
     variants = ("strict",)
     proof = PROOF
-    asks = True
     parameters = (EPSILON, DELTA, *STRICT)
 
     def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
@@ -111,30 +110,30 @@ class Histograms(Mechanism):
         why = "proven here; the paper claims nothing about this variant"
         return Claim(f"hubbub (strict variant of {self.paper})", proven.epsilon, proven.delta, True, why)
 
-    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Counts]:
+    def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Counts]:
         """Limit each user, then count."""
         from hubbub.steps.count import count
 
         return {
-            "clicks": count(log, CLICKS, bound.first_keys(CLICKS, int(self.settings["d"]))),
+            "clicks": count(log, CLICKS, bound.first_keys(CLICKS, int(self.settings["d"])), mode),
             "activity": activity(log, int(self.settings["bins"])),
         }
 
     def perturb(self, counts: Mapping[str, Counts], noise: NoiseSource) -> Tables:
         """The value that passed the threshold is the one that goes on; every bin gets noise, empty ones too."""
         pairs = Noisy("clicks", Fraction(self.settings["b"]), int(self.settings["T"]), passes=self.passes)
-        busy, users = Noisy("activity", Fraction(self.settings["b_a"])), counts["activity"].n
+        busy, users = Noisy("activity", Fraction(self.settings["b_a"])), counts["activity"].local().n
         return {
-            "clicks": tested(counts["clicks"], pairs, noise),
+            "clicks": counts["clicks"].test(pairs, noise),
             "activity": busy.every(noise, np.arange(users.size), users),
         }
 
     passes = staticmethod(reaching)
 
 
-def activity(log: SearchLog, bins: int) -> Counts:
+def activity(log: SearchLog, bins: int) -> LocalCounts:
     """How many users are in each bin; ids follow the bins."""
-    from hubbub.steps.count import Counts
+    from hubbub.steps.counts import EngineCounts
 
     least = starts(bins)
     names = [f"{n:012d}" for n in least]
@@ -150,5 +149,4 @@ def activity(log: SearchLog, bins: int) -> Counts:
         ("bin",),
         "kid",
     )
-    rows = log.engine.fetch("SELECT n FROM counted_activity ORDER BY kid")
-    return Counts(rows.column("n").to_numpy().astype(np.int64), "counted_activity")
+    return EngineCounts("counted_activity", log.engine).local()

@@ -35,6 +35,7 @@ from hubbub.steps.keys import CLICKS, QUERIES, TRANSITIONS
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
+    from hubbub.steps.mode import RunMode
 
 PROOF = "docs/proofs/safelog.md"
 SCALE = Fraction(1, 50)
@@ -58,8 +59,6 @@ class Safelog(Mechanism, register=True):
     default_tables = ("queries", "transitions")
     proof = PROOF
     takes_pool = True
-    keywise = True
-    asks = True
     parameters = (
         EPSILON,
         _limit("q_f", "queries kept of each user"),
@@ -211,13 +210,13 @@ class Safelog(Mechanism, register=True):
 
     # ------------------------------------------------------------------ what runs
 
-    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Any]:
+    def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
         """Algorithm 1, lines 3 to 5, as each variant has them."""
         q_f, c_f = self._whole("q_f"), int(self.settings.get("c_f", 0))
         assert self.pool is not None  # resolve refuses
         if self.variant == "published":
-            return measuring.published(log, self.pool, self._whole("tau"), q_f, c_f, "transitions" in self.tables)
-        return measuring.strict(log, self.pool, self.serp, q_f, c_f, int(self.settings.get("c_t", 0)))
+            return measuring.published(log, mode, self.pool, self._whole("tau"), q_f, c_f, "transitions" in self.tables)
+        return measuring.strict(log, mode, self.pool, self.serp, q_f, c_f, int(self.settings.get("c_t", 0)))
 
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         """Algorithm 1, lines 6 to 8, as each variant has them."""

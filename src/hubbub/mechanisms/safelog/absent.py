@@ -16,8 +16,7 @@ import numpy as np
 
 from hubbub.mechanisms.base import Released
 from hubbub.mechanisms.noisy import Noisy, laplace_sd
-from hubbub.mechanisms.spread import tested
-from hubbub.steps.count import Held, Integers, Spread
+from hubbub.steps.counts import Counts, Integers
 
 if TYPE_CHECKING:
     from hubbub.noise import NoiseSource
@@ -48,15 +47,15 @@ def excesses(noise: NoiseSource, step: str, scale: Fraction, size: int) -> Integ
     return np.concatenate(kept) if kept else np.zeros(0, np.int64)
 
 
-def nobodys(domain: Held | Spread, test: Noisy, noise: NoiseSource, key: Key = lambda places: places) -> Integers:
+def nobodys(domain: Counts, test: Noisy, noise: NoiseSource, key: Key = lambda places: places) -> Integers:
     """The keys that nobody holds and that pass: drawn over the whole domain, kept where nobody holds them."""
     ids = key(passing(noise, test.step, test.scale, test.threshold, domain.size))
     return ids[~domain.holds(ids)]
 
 
-def select(domain: Held | Spread, test: Noisy, noise: NoiseSource, key: Key = lambda places: places) -> Released:
+def select(domain: Counts, test: Noisy, noise: NoiseSource, key: Key = lambda places: places) -> Released:
     """Every key of the domain that passes and its noisy count, by id: which of them somebody holds must not show."""
-    shown, others = tested(domain, test, noise), nobodys(domain, test, noise, key)
+    shown, others = domain.test(test, noise), nobodys(domain, test, noise, key)
     values = test.threshold + excesses(noise, test.step, test.scale, others.size)
     return by_id(test, np.concatenate([shown.ids, others]), np.concatenate([shown.values, values]))
 

@@ -18,9 +18,8 @@ from hubbub.errors import ParameterError
 from hubbub.mechanisms.base import Tables
 from hubbub.mechanisms.noisy import Noisy
 from hubbub.mechanisms.safelog.absent import by_id, nobodys, select
-from hubbub.mechanisms.spread import tested
 from hubbub.privacy.existence import Cause
-from hubbub.steps.count import Pairs
+from hubbub.steps.pairs import PairCounts
 
 if TYPE_CHECKING:
     from hubbub.noise import NoiseSource
@@ -37,7 +36,7 @@ def strict(counts: Mapping[str, Any], noise: NoiseSource, queries: Noisy, clicks
         tables["clicks"] = clicks.every(noise, *counts["clicks"].under(released))
     if "transitions" in counts:  # every ordered pair of released queries, followed or not
         pairs = counts["transitions"].among(released)
-        tables["transitions"] = select(pairs, transitions, noise, partial(Pairs.at, keys=released))
+        tables["transitions"] = select(pairs, transitions, noise, partial(PairCounts.at, keys=released))
     return tables
 
 
@@ -52,7 +51,7 @@ def published(
 ) -> Tables:
     """Algorithm 1, lines 5 to 8. A query of the log that is in the pool as well is one query, with one draw."""
     domain = counts["queries"].held()
-    shown = tested(domain, replace(selection, again=queries), noise)  # lines 6 and 7: selectFinalQuerySet, its counts
+    shown = domain.test(replace(selection, again=queries), noise)  # lines 6 and 7: selectFinalQuerySet, its counts
     others = nobodys(domain, selection, noise)
     if p_g < 1:  # line 5: every query of the source is in the pool with probability p_g; asked of those it matters for
         chances = np.full(others.size, (p_g.numerator << 64) // p_g.denominator, np.uint64)
@@ -73,7 +72,7 @@ def published(
                 next="raise K, leave transitions out of --tables, or use the strict variant, which has a threshold",
                 because=Cause.PAIRS,
             )
-        pairs = Pairs.at(np.arange(size), released)
+        pairs = PairCounts.at(np.arange(size), released)
         followed, n = counts["transitions"].among(released).at_least(1)
         every = np.zeros(size, np.int64)
         every[np.searchsorted(pairs, followed)] = n

@@ -15,15 +15,16 @@ import math
 from collections.abc import Mapping
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from hubbub.errors import ParameterError
-from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Tables, Value
+from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Tables, Value
 from hubbub.mechanisms.korolova import SCALE
-from hubbub.mechanisms.noisy import laplace_sd
+from hubbub.mechanisms.noisy import Noisy, reaching
 from hubbub.mechanisms.zealous import formulas
 from hubbub.privacy.account import SLACK, Domain, Step, round_up, smallest_threshold, total_delta
 from hubbub.privacy.guarantee import Claim, Definition, Guarantee, Neighbours, number
@@ -33,7 +34,8 @@ from hubbub.steps.keys import CLICKS, KEYWORDS, QUERIES, TRANSITIONS
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.noise import NoiseSource
-    from hubbub.steps.count import Counts
+    from hubbub.steps.counts import Counts
+    from hubbub.steps.mode import RunMode
 
 PROOF = "docs/proofs/zealous.md"
 ANALYSES = PROBABILISTIC, INDISTINGUISHABILITY = "probabilistic", "indistinguishability"
@@ -267,12 +269,7 @@ class Zealous(Mechanism, register=True):
 
     # ------------------------------------------------------------------ what runs
 
-    @property
-    def keywise(self) -> bool:
-        """Every key by itself."""
-        return True
-
-    def measure(self, log: SearchLog, secret: bytes) -> dict[str, Counts]:
+    def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Counts]:
         """Steps 1 and 2: at most m distinct items a user, chosen by her own data; users of each item."""
         from hubbub.steps.count import count
 
@@ -280,19 +277,17 @@ class Zealous(Mechanism, register=True):
         for table in self.tables:
             keys = self.offers[table]
             first = self.settings["keep"] == "first"
-            kept = bound.first_keys(keys, self._m) if first else bound.random_keys(keys, self._m, secret)
-            counts[table] = count(log, keys, kept)
+            kept = bound.first_keys(keys, self._m) if first else bound.random_keys(keys, self._m, mode.secret)
+            counts[table] = count(log, keys, kept, mode)
         return counts
 
     def perturb(self, counts: Mapping[str, Counts], noise: NoiseSource) -> Tables:
         """Steps 3 to 6."""
         released: Tables = {}
         for table in self.tables:
-            n = counts[table].n
-            items = self.frequent(n, self._tau)  # step 3
-            noisy = n[items] + noise.laplace(table, self._lambda, items.size)  # step 4
-            passed = self.passes(noisy, self._threshold)  # step 5
-            released[table] = Released(items[passed], noisy[passed], laplace_sd(self._lambda))
+            frequent = partial(self.frequent, tau=self._tau)  # step 3
+            noisy = Noisy(table, self._lambda, self._threshold, passes=self.passes, drawn=frequent)  # steps 4 and 5
+            released[table] = counts[table].test(noisy, noise)
         return released
 
     @staticmethod
@@ -300,7 +295,4 @@ class Zealous(Mechanism, register=True):
         """Which items have at least τ users. Exact, before the noise: inside the proof."""
         return np.flatnonzero(n >= tau)
 
-    @staticmethod
-    def passes(noisy: npt.NDArray[np.int64], threshold: int) -> npt.NDArray[np.int64]:
-        """Which items reach the threshold. The rule is `>=`; δ counts the mass at the threshold."""
-        return np.flatnonzero(noisy >= threshold)
+    passes = staticmethod(reaching)

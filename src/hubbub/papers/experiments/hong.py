@@ -17,6 +17,7 @@ from hubbub.papers.experiments.rows import DrawSamples, Experiment, PaperFinding
 from hubbub.papers.experiments.rule import Decision, DrawSample, rises
 from hubbub.papers.numbers.hong import limit, power
 from hubbub.papers.numbers.hong_printed import DELTAS, OUTPUT
+from hubbub.steps.mode import RunMode
 
 NAME, PRESET, USERS = "Hong et al. 2012", "aol", 2500
 SAID = f"preset aol, {USERS} users (or fewer, with --users); optimal published, goal=size, the relaxation at B = 1"
@@ -31,7 +32,7 @@ def bound(e_epsilon: str, delta: str) -> float:
 
 def output(lab: Lab) -> Numbers:
     """The relaxation's optimum, which no whole number of rows can pass."""
-    problem = read(lab.log(PRESET, USERS))
+    problem = read(lab.log(PRESET, USERS), RunMode(bytes(16)))
     users, pairs = problem.shape
     found: Numbers = {"users": users, "pairs": pairs, "size": problem.size}
     found["optimum"] = optimum(problem, SECONDS).bound

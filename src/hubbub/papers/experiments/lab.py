@@ -24,6 +24,7 @@ from hubbub.noise import SeededNoise
 from hubbub.public.lists import QueryPool
 from hubbub.release.rows import as_lists, named_rows
 from hubbub.steps.keys import Keys
+from hubbub.steps.mode import RunMode
 from hubbub.synth import World
 from hubbub.synth.run import synthesise
 from hubbub.worth.evidence import Evidence
@@ -88,7 +89,7 @@ class Lab:
         mechanisms = [build(name, dict(each), **context) for each in settings]
         if any(each.bounds() != mechanisms[0].bounds() for each in mechanisms):
             raise OurBug(f"{name}: these settings do not limit users alike")
-        measured = mechanisms[0].measure(log, SeededNoise(self.seed).secret("bounding"))
+        measured = mechanisms[0].measure(log, RunMode(SeededNoise(self.seed).secret("bounding")))
         for each in mechanisms:
             released = each.perturb(measured, SeededNoise(self.seed))
             yield Evidence.of_tables(

@@ -18,8 +18,9 @@ from hubbub.privacy.account import Step
 from hubbub.privacy.coins import CoinStep
 from hubbub.release.rows import named_rows
 from hubbub.steps.bound import hashed
-from hubbub.steps.count import Counts
+from hubbub.steps.counts import LocalCounts
 from hubbub.steps.keys import LOG, Keys
+from hubbub.steps.mode import RunMode
 from hubbub.worth.attacks.base import Attack, NotAttackable, Outcome, Rate, Setup
 from hubbub.worth.attacks.world import attacked, coins, release_in_memory, world
 
@@ -132,8 +133,8 @@ def _clip(x: float) -> float:
 def expected(mechanism: Mechanism, log: SearchLog, table: str, kind: Keys) -> dict[Key, float]:
     """What would be counted, exactly: by the mechanism itself where it counts, else users."""
     if mechanism.offers[table] is not LOG:
-        counts = mechanism.measure(log, bytes(16))
-        if isinstance(counts.get(table), Counts):
+        counts = mechanism.measure(log, RunMode(bytes(16)))
+        if isinstance(counts.get(table), LocalCounts):
             n = counts[table].n
             every = {table: Released(np.arange(n.size), n, 1.0)}
             rows = named_rows(log, mechanism, table, counts[table], every)

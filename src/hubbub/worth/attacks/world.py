@@ -24,6 +24,7 @@ from hubbub.noise import SeededNoise
 from hubbub.release.rows import named_rows
 from hubbub.steps.bound import hashed
 from hubbub.steps.keys import CLICKS, KEYWORDS, LOG, QUERIES, Keys
+from hubbub.steps.mode import RunMode
 from hubbub.steps.sessions import SEPARATOR
 from hubbub.worth.attacks.base import NotAttackable, Setup
 
@@ -127,7 +128,7 @@ def world(setup: Setup, away: pa.Array, added: pa.Table = NOBODY) -> Iterator[Se
 def release_in_memory(mechanism: Mechanism, log: SearchLog, seed: int) -> dict[str, pa.Table]:
     """What a release of this log would publish, by the very code that a release runs."""
     noise = SeededNoise(seed)
-    counts = mechanism.measure(log, noise.secret("bounding"))
+    counts = mechanism.measure(log, RunMode(noise.secret("bounding")))
     released = mechanism.perturb(counts, noise)
     return {
         table: out.rows if isinstance(out, Rows) else named_rows(log, mechanism, table, counts[table], released)

@@ -25,6 +25,7 @@ from scipy import sparse
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
+    from hubbub.steps.mode import RunMode
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -184,17 +185,17 @@ def uids(log: SearchLog, users: Integers) -> pa.Table:
     return rows.sort_by("at").drop_columns(["at"])
 
 
-def read(log: SearchLog) -> Problem:
+def read(log: SearchLog, mode: RunMode) -> Problem:
     """Count every user's clicks on every pair that at least two users hold; ids follow the text where it matters."""
     engine = log.engine
     engine.save(
         "optimal_held", "SELECT uid, query, url, count(*) AS n FROM log WHERE url IS NOT NULL GROUP BY uid, query, url"
     )
     shared = "SELECT query, url FROM optimal_held GROUP BY query, url HAVING count(*) >= 2"
-    engine.number(PAIRS, shared, log.order(("query", "url")), "kid")
+    engine.number(PAIRS, shared, mode.order(("query", "url")), "kid")
     on = "p.query = h.query AND p.url = h.url"
     holders = f"SELECT DISTINCT h.uid AS uid FROM optimal_held AS h JOIN {PAIRS} AS p ON {on}"
-    engine.number(USERS, holders, log.order(("uid",)), "holder")
+    engine.number(USERS, holders, mode.order(("uid",)), "holder")
     rows = engine.fetch(
         f"SELECT u.holder AS holder, p.kid AS kid, h.n AS n FROM optimal_held AS h JOIN {PAIRS} AS p ON {on} "
         f"JOIN {USERS} AS u ON u.uid = h.uid"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,19 +15,23 @@ import pyarrow.parquet as pq
 import pytest
 from tests.conftest import aol_lines
 
-from hubbub.audit.tiny import SECRET
+from hubbub.audit.tiny import MODE
 from hubbub.engines.duckdb import DuckDB
 from hubbub.errors import InputError, OurBug
 from hubbub.ingest import ingest
 from hubbub.ingest.distributed import apart, ingest_apart
 from hubbub.log import SearchLog, read_log
-from hubbub.mechanisms import Mechanism, build, mechanisms, spread
+from hubbub.mechanisms import Mechanism, build, mechanisms
 from hubbub.mechanisms.base import Rows, Tables
-from hubbub.noise import Exits, SecureNoise, SeededNoise
+from hubbub.noise import Exits, SecureNoise, SeededNoise, parts
 from hubbub.public.lists import QueryPool, UrlList
 from hubbub.release.rows import named_rows, sort_rows
-from hubbub.steps.count import Counts, Pairs, Spread, SpreadPairs
+from hubbub.steps.counts import EngineCounts, LocalCounts
+from hubbub.steps.mode import Where
+from hubbub.steps.pairs import EnginePairs, LocalPairs
+from hubbub.steps.pools import DistributedPools
 
+APART = replace(MODE, where=Where.ENGINE)
 BINS = 40
 """Of a histogram whose keys are public."""
 KNOWN = QueryPool("list", pa.table({"query": ["nobody", "news", "rare query 3"]}), "0" * 64, 3, "a test", "list")
@@ -113,12 +118,11 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchLog]:
 def both_ways(log: SearchLog, mechanism: Mechanism, noise: type[Still]) -> list[dict[str, list[dict[str, Any]]]]:
     """The tables from arrays, and from counts that stay in the engine."""
     found = []
-    for log.spread in (False, True):
-        counts = mechanism.measure(log, SECRET)
-        assert not log.spread or not any(isinstance(c, Counts) and c.n.size > BINS for c in counts.values())
-        tables = spread.perturb(log, mechanism, counts, noise())
+    for mode in (MODE, APART):
+        counts = mechanism.measure(log, mode)
+        assert mode is MODE or not any(isinstance(c, LocalCounts) and c.n.size > BINS for c in counts.values())
+        tables = mechanism.perturb(counts, noise())
         found.append({table: rows(log, mechanism, table, counts, tables) for table in tables})
-    log.spread = False
     return found
 
 
@@ -132,9 +136,8 @@ def rows(log: SearchLog, mechanism: Mechanism, table: str, counts: dict[str, Any
 
 @pytest.mark.parametrize("name", CASES)
 def test_parts_are_the_whole(log: SearchLog, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spread, "SecureNoise", Still)
+    monkeypatch.setattr(parts, "SecureNoise", Still)
     mechanism = made(name)
-    assert mechanism.keywise
     arrays, engine = both_ways(log, mechanism, Still)
     assert arrays == engine
     assert all(arrays.values()), "nothing to compare"
@@ -152,7 +155,7 @@ ALONE: dict[str, dict[str, int]] = {
 @pytest.mark.parametrize("name", ALONE)
 def test_a_held_key_has_one_draw(log: SearchLog, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Even if noise alone would let every key of the domain pass: once each, held ones with the draw of their own."""
-    monkeypatch.setattr(spread, "SecureNoise", Crowded)
+    monkeypatch.setattr(parts, "SecureNoise", Crowded)
     mechanism = made(name)
     arrays, engine = both_ways(log, mechanism, Crowded)
     assert arrays == engine
@@ -166,36 +169,39 @@ def test_domains_in_the_engine_are_those_of_arrays(log: SearchLog) -> None:
     """A domain is as large as the lists say, whoever holds what of it; pairs with a query outside are not in it."""
     n = np.array([0, 3, 0, 0])
     log.engine.register("some_keys", pa.table({"kid": np.arange(n.size), "n": n}))
-    assert Spread("some_keys", log).held().size == Counts(n).held().size == n.size
+    assert EngineCounts("some_keys", log.engine).held().size == LocalCounts(n).held().size == n.size
     one, two, n, keys = np.array([0, 0, 1, 2]), np.array([1, 2, 0, 1]), np.array([5, 6, 7, 8]), np.array([0, 1])
     log.engine.register("some_pairs", pa.table({"one": one, "two": two, "n": n}))
-    for pairs in (Pairs(n, one, two, "").among(keys), SpreadPairs("some_pairs", "", log).among(keys)):
+    for pairs in (LocalPairs(n, one, two, "").among(keys), EnginePairs("some_pairs", "", log.engine).among(keys)):
         assert pairs.size == 2
         assert [found.tolist() for found in pairs.at_least(1)] == [[1, 1 << 32], [5, 7]]
 
 
-def test_every_mechanism_says_whether_its_keys_stand_alone() -> None:
-    """What is not keywise keeps its counts in one place: groups of sessions, prefixes, whole logs."""
-    alone = {name for name, kind in mechanisms().items() if kind.keywise is not Mechanism.keywise}
-    assert alone == {name.split()[0] for name in CASES}
-    assert not build("optimal", {"epsilon": 1, "delta": "1e-3"}, variant="published").keywise, "one programme"
+ONE_PLACE = {"k-keyword", "k-session", "pseudonyms", "token-hash"}
+"""Prefixes, groups of sessions and whole logs need all numbers in one place, and ask for arrays themselves."""
+
+
+def test_every_mechanism_is_run_both_ways_or_asks_for_arrays() -> None:
+    assert set(mechanisms()) == {name.split()[0] for name in CASES} | ONE_PLACE
+
+
+@pytest.mark.parametrize("name", sorted(ONE_PLACE))
+def test_what_needs_one_place_asks_for_arrays(log: SearchLog, name: str) -> None:
+    counts = build(name, {}).measure(log, APART)
+    assert not any(isinstance(c, EngineCounts | EnginePairs | DistributedPools) for c in counts.values())
 
 
 def test_seeded_noise_is_drawn_in_one_place(log: SearchLog) -> None:
-    log.spread = True
-    try:
-        for name in ("korolova", "korolova with a list", "zealous", "safelog", "optimal", "crowd"):
-            mechanism = made(name)
-            with pytest.raises(OurBug, match="in one place"):
-                spread.perturb(log, mechanism, mechanism.measure(log, SECRET), SeededNoise(1))
-    finally:
-        log.spread = False
+    for name in ("korolova", "korolova with a list", "zealous", "safelog", "optimal", "crowd"):
+        mechanism = made(name)
+        with pytest.raises(OurBug, match="in one place"):
+            mechanism.perturb(mechanism.measure(log, APART), SeededNoise(1))
 
 
 class Far(DuckDB):
     """An engine that says its rows lie elsewhere."""
 
-    spreads = True
+    distributed = True
 
 
 def test_files_of_a_log_are_read_apart(tmp_path: Path) -> None:
