@@ -69,7 +69,8 @@ def experiments(
         runs = list(dict.fromkeys(experiment.run for experiment in chosen))
         seen = compute(runs, users, range(seed, seed + draws), folder / "cells", workers, progress)
     command = f"hubbub reproduce {{id}} --experiments --users {users} --draws {draws} --seed {seed}"
-    rows = [row for e in chosen for row in e.rows(DrawSamples(seen[e.run], users), command)]
+    statements = len(ids())
+    rows = [row for e in chosen for row in e.rows(DrawSamples(seen[e.run], users), command, statements)]
     return [row for row in rows if wanted is None or _within(row.id, wanted)]
 
 

@@ -171,7 +171,7 @@ def figure_7(cells: DrawSamples) -> Iterator[PaperFinding]:
                 first = next((x for x, sample in series.items() if sample.mean is not None), last)
                 yield PaperFinding(
                     f"{metric.lower()}-{cut}-{name}",
-                    f"varying {symbol} has hardly any influence: {metric} of the top {cut} at the largest {symbol} and "
+                    f"varying {symbol} has hardly any influence: {metric}@{cut} at the largest {symbol} and "
                     "at the smallest that has answers in every draw, within 10 %",
                     series,
                     close(series[first], series[last], (first, last)) if first != last else NOTHING,
@@ -180,7 +180,7 @@ def figure_7(cells: DrawSamples) -> Iterator[PaperFinding]:
                 )
             yield PaperFinding(
                 f"{metric.lower()}-{cut}-comparable",
-                f"{metric} of the top {cut} is comparable with k-query anonymity (ε = 10 and k = 100 within 10 %)",
+                f"{metric}@{cut} is comparable with k-query anonymity (ε = 10 and k = 100 within 10 %)",
                 found,
                 close(found["k = 100"], found["ε = 10"], ("k = 100", "ε = 10")),
                 parameters,

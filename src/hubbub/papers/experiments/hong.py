@@ -62,6 +62,7 @@ def table_4(cells: DrawSamples) -> Iterator[PaperFinding]:
         rises(by_bound),
         SAID,
         evaluated,
+        caution="By construction: the relaxation is linear, so it is solved once and multiplied by B.",
     )
     yield PaperFinding(
         "loosest-cell",

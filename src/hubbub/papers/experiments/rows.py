@@ -35,6 +35,8 @@ class PaperFinding:
     evaluated: Mapping[str, DrawSample] = field(default_factory=dict)
     """How much the scores are about: questions that could be answered, keys released."""
     note: str = ""
+    caution: str = ""
+    """Why the verdict says less than it seems: circular, by construction, second hand."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,10 @@ class ExperimentRow:
     evaluated: Mapping[str, DrawSample]
     verdict: Verdict
     why: str
+    p: float | None
+    corrected: Verdict
+    """The verdict that allows for the number of statements that are tested."""
+    caution: str
 
     def record(self) -> dict[str, object]:
         """For `--json`, unrounded."""
@@ -65,6 +71,9 @@ class ExperimentRow:
             "evaluated": {name: sample.record() for name, sample in self.evaluated.items()},
             "verdict": self.verdict,
             "why": self.why,
+            "p": self.p,
+            "corrected": self.corrected,
+            "caution": self.caution,
         }
 
 
@@ -80,8 +89,8 @@ class Experiment:
     """One draw. Experiments that name the same function share its numbers."""
     read: Callable[[DrawSamples], Iterator[PaperFinding]]
 
-    def rows(self, cells: DrawSamples, command: str) -> Iterator[ExperimentRow]:
-        """What all draws say."""
+    def rows(self, cells: DrawSamples, command: str, statements: int = 1) -> Iterator[ExperimentRow]:
+        """What all draws say, of so many statements in all."""
         for finding in self.read(cells):
             id, why = f"{self.id}/{finding.name}", f"{finding.decision.why} {finding.note}".strip()
             yield ExperimentRow(
@@ -95,4 +104,19 @@ class Experiment:
                 dict(finding.evaluated),
                 finding.decision.verdict,
                 why,
+                finding.decision.p,
+                finding.decision.corrected(statements),
+                f"{finding.caution} {few(finding.evaluated)}".strip(),
             )
+
+
+FEW = 20
+"""Below so many questions or keys a verdict rests on little."""
+
+
+def few(evaluated: Mapping[str, DrawSample]) -> str:
+    """What a row has few of, in a sentence; nothing where it has enough."""
+    little = {name: sample.mean for name, sample in evaluated.items() if sample.mean is not None and sample.mean < FEW}
+    told = ", ".join(f"{name}: {mean:.3g}" for name, mean in list(little.items())[:3])
+    more = f" and {len(little) - 3} more" if len(little) > 3 else ""
+    return f"Rests on little ({told}{more})." if little else ""

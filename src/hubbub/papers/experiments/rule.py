@@ -12,19 +12,24 @@ interval (Student's t). Then
 
 What goes the other way *differs*; what is neither is *not shown*. Draws that differ by nothing at all have an interval
 of width zero: then any difference counts.
+
+Every decision that is a test has a p-value, and a second verdict that allows for how many statements are tested:
+*shown* and *differs* then need p <= 5 % divided by their number (Bonferroni). Whatever the statements have to do with
+each other, the chance that any one of these second verdicts is there by chance is at most 5 %.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
 Verdict = Literal["shown", "not shown", "differs", "impossible"]
 VERDICTS: tuple[Verdict, ...] = ("shown", "not shown", "differs", "impossible")
+LEVEL = 0.05
 CLOSE = 0.1
 """Comparable means: within so large a part of the larger one."""
 
@@ -47,15 +52,29 @@ class DrawSample:
         return math.fsum(self.known) / len(self.known) if self.known else None
 
     @property
-    def half(self) -> float | None:
-        """Half the width of the 95 % interval of the mean; infinite for a single draw."""
+    def error(self) -> float | None:
+        """The standard error of the mean; infinite for a single draw."""
         n, mean = len(self.known), self.mean
         if mean is None:
             return None
-        if n == 1:
-            return math.inf
-        variance = math.fsum((value - mean) ** 2 for value in self.known) / (n - 1)
-        return quantile(n - 1) * math.sqrt(variance / n)
+        return math.sqrt(math.fsum((value - mean) ** 2 for value in self.known) / (n - 1) / n) if n > 1 else math.inf
+
+    @property
+    def half(self) -> float | None:
+        """Half the width of the 95 % interval of the mean; infinite for a single draw."""
+        error = self.error
+        return error if error is None or math.isinf(error) else quantile(len(self.known) - 1) * error
+
+    def above(self, edge: float) -> float:
+        """The p-value of "the mean is above this", by Student's t over the draws; 1 where there is nothing to test."""
+        mean, error = self.mean, self.error
+        if mean is None or error is None or math.isinf(error):
+            return 1.0
+        if error == 0:
+            return 0.0 if mean > edge else 1.0
+        from scipy.stats import t
+
+        return float(t.sf((mean - edge) / error, len(self.known) - 1))
 
     def with_other(self, other: DrawSample, what: Callable[[float, float], float]) -> DrawSample:
         """A number of two samples, draw by draw."""
@@ -94,6 +113,16 @@ class Decision:
 
     verdict: Verdict
     why: str
+    p: float | None = None
+    """Of the test behind the verdict, two-sided; None where the verdict is no test."""
+
+    def corrected(self, statements: int) -> Verdict:
+        """The verdict that allows for so many statements being tested."""
+        return self.verdict if self.p is None or self.p * statements <= LEVEL else "not shown"
+
+    def chosen_from(self, candidates: int) -> Decision:
+        """The same where what was compared is the best of several: p allows for the choice."""
+        return self if self.p is None else replace(self, p=_at_most_1(self.p * candidates))
 
     def __post_init__(self) -> None:
         """A reason begins like a sentence; a symbol such as ε or m stays as it is."""
@@ -114,16 +143,22 @@ def direction(a: DrawSample, b: DrawSample) -> int:
     return 1 if mean > 0 else -1
 
 
+def apart_by_chance(a: DrawSample, b: DrawSample) -> float:
+    """The two-sided p-value of a difference."""
+    apart = b - a
+    return _at_most_1(2 * min(apart.above(0), _negative(apart).above(0)))
+
+
 def higher(a: DrawSample, b: DrawSample, names: tuple[str, str] = NAMES) -> Decision:
     """b is higher than a."""
     if a.mean is None or b.mean is None:
         return NOTHING
-    found, (first, second) = direction(a, b), names
+    found, (first, second), p = direction(a, b), names, apart_by_chance(a, b)
     if found > 0:
-        return Decision("shown", f"{second} is higher than {first}.")
+        return Decision("shown", f"{second} is higher than {first}.", p)
     if found < 0:
-        return Decision("differs", f"{second} is lower than {first}.")
-    return Decision("not shown", f"{second} and {first} are not apart by more than the 95 % interval.")
+        return Decision("differs", f"{second} is lower than {first}.", p)
+    return Decision("not shown", f"{second} and {first} are not apart by more than the 95 % interval.", p)
 
 
 def lower(a: DrawSample, b: DrawSample, names: tuple[str, str] = NAMES) -> Decision:
@@ -138,14 +173,14 @@ def rises(series: Mapping[str, DrawSample]) -> Decision:
         return NOTHING
     ends = direction(samples[0], samples[-1])
     against = [f"{names[i]} to {names[i + 1]}" for i, (a, b) in enumerate(pairwise(samples)) if direction(a, b) < 0]
-    span = f"from {names[0]} to {names[-1]}"
+    span, p = f"from {names[0]} to {names[-1]}", apart_by_chance(samples[0], samples[-1])
     if ends > 0 and not against:
-        return Decision("shown", f"It rises {span}; no step falls.")
+        return Decision("shown", f"It rises {span}; no step falls.", p)
     if ends > 0:
-        return Decision("not shown", f"It rises {span}, but falls from {', from '.join(against)}.")
+        return Decision("not shown", f"It rises {span}, but falls from {', from '.join(against)}.", p)
     if ends < 0:
-        return Decision("differs", f"It falls {span}.")
-    return Decision("not shown", f"The ends, {span}, are not apart by more than the 95 % interval.")
+        return Decision("differs", f"It falls {span}.", p)
+    return Decision("not shown", f"The ends, {span}, are not apart by more than the 95 % interval.", p)
 
 
 def falls(series: Mapping[str, DrawSample]) -> Decision:
@@ -159,15 +194,18 @@ def peaks(series: Mapping[str, DrawSample]) -> Decision:
         return NOTHING
     at, (first, *_, last) = best(series), series
     if at == last:
-        return Decision("not shown", f"The highest is the last, {last}: no turning point up to there.")
+        return Decision("not shown", f"The highest is the last, {last}: no turning point up to there.", 1.0)
     if at == first:
         found = direction(series[last], series[first])
         return Decision(
-            "differs" if found > 0 else "not shown", f"The highest is the first, {first}: it falls from there."
+            "differs" if found > 0 else "not shown",
+            f"The highest is the first, {first}: it falls from there.",
+            apart_by_chance(series[last], series[first]),
         )
+    p = max(apart_by_chance(series[end], series[at]) for end in (first, last))
     if direction(series[first], series[at]) > 0 and direction(series[last], series[at]) > 0:
-        return Decision("shown", f"The highest is {at}, above both ends.")
-    return Decision("not shown", f"The highest is {at}, but not above both ends by more than the 95 % interval.")
+        return Decision("shown", f"The highest is {at}, above both ends.", p).chosen_from(len(series) - 2)
+    return Decision("not shown", f"The highest is {at}, but not above both ends by more than the 95 % interval.", p)
 
 
 def best(series: Mapping[str, DrawSample]) -> str:
@@ -183,12 +221,16 @@ def close(a: DrawSample, b: DrawSample, names: tuple[str, str] = NAMES, within: 
     room = within * max(abs(a.mean), abs(b.mean))
     low, high = apart.mean - apart.half, apart.mean + apart.half
     first, second = names
+    inside = _at_most_1(2 * max(apart.above(-room), _negative(apart).above(-room)))  # two one-sided tests
     if -room <= low and high <= room:
-        return Decision("shown", f"{second} is within {within:.0%} of {first}.")
+        return Decision("shown", f"{second} is within {within:.0%} of {first}.", inside)
     if low > room or high < -room:
         way = "higher" if low > room else "lower"
-        return Decision("differs", f"{second} is {way} than {first} by more than {within:.0%}.")
-    return Decision("not shown", f"The 95 % interval of the difference is neither within ±{within:.0%} nor outside it.")
+        outside = _at_most_1(2 * min(apart.above(room), _negative(apart).above(room)))
+        return Decision("differs", f"{second} is {way} than {first} by more than {within:.0%}.", outside)
+    return Decision(
+        "not shown", f"The 95 % interval of the difference is neither within ±{within:.0%} nor outside it.", inside
+    )
 
 
 def near(found: DrawSample, printed: float, distance: float) -> Decision:
@@ -214,14 +256,22 @@ def times(a: DrawSample, b: DrawSample, printed: float, factor: float, names: tu
 def every(decisions: Sequence[Decision]) -> Decision:
     """All of several: shown if all are; differs if one does; the reasons of those that are not shown."""
     wrong = [decision for decision in decisions if decision.verdict != "shown"]
+    weakest = max((decision.p for decision in decisions if decision.p is not None), default=None)
     if not wrong:
-        return Decision("shown", " ".join(dict.fromkeys(decision.why for decision in decisions)))
-    verdict: Verdict = "differs" if any(decision.verdict == "differs" for decision in wrong) else "not shown"
-    return Decision(verdict, " ".join(dict.fromkeys(decision.why for decision in wrong)))
+        return Decision("shown", " ".join(dict.fromkeys(decision.why for decision in decisions)), weakest)
+    reasons = " ".join(dict.fromkeys(decision.why for decision in wrong))
+    against = [decision.p for decision in wrong if decision.verdict == "differs" and decision.p is not None]
+    if any(decision.verdict == "differs" for decision in wrong):
+        return Decision("differs", reasons, min(against) if against else None).chosen_from(len(decisions))
+    return Decision("not shown", reasons, weakest)
 
 
 def _negative(sample: DrawSample) -> DrawSample:
     return DrawSample(tuple(None if value is None else -value for value in sample.values))
+
+
+def _at_most_1(p: float) -> float:
+    return min(1.0, p)
 
 
 def _turned(decision: Decision) -> Decision:
@@ -230,4 +280,4 @@ def _turned(decision: Decision) -> Decision:
     text = decision.why
     for up, down in words:
         text = text.replace(up, "\0").replace(down, up).replace("\0", down)
-    return Decision(decision.verdict, text)
+    return replace(decision, why=text)
