@@ -14,6 +14,7 @@ from hubbub.synth.clicks import Pages
 from hubbub.synth.hashing import Ints, root
 from hubbub.synth.people import DAY, Inhabitants
 from hubbub.synth.presets import Preset
+from hubbub.synth.queries import queries
 from hubbub.synth.searches import searches
 from hubbub.synth.world import World
 
@@ -70,7 +71,7 @@ def _batch(world: World, crowd: Inhabitants, pages: Pages, first: int, last: int
     sessions = crowd.sessions(people)
     asked = searches(world, people, sessions)
     rows = pages.rows(people, sessions, asked)
-    texts = world.queries(asked.intent, asked.variant)
+    texts = queries(world, asked.intent, asked.variant)
     names = pa.array(people.names).cast(pa.string())
     columns = [
         names.take(pa.array(asked.user[rows.search])),

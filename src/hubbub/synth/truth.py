@@ -28,6 +28,7 @@ from hubbub.synth import canaries as planting
 from hubbub.synth import text
 from hubbub.synth.canaries import Canary, Planted
 from hubbub.synth.hashing import Ints
+from hubbub.synth.queries import queries
 from hubbub.synth.vocabulary import FEARS, PHRASE, RESIDUES
 from hubbub.synth.world import COMPLETIONS, World
 from hubbub.synth.write import Parquet
@@ -107,7 +108,7 @@ class TruthWriter:
 
     def _texts(self, intent: Ints, variant: Ints) -> pa.Array:
         """The text of queries and canaries; the latter have negative intents."""
-        texts = self.world.queries(np.maximum(intent, 1), variant)
+        texts = queries(self.world, np.maximum(intent, 1), variant)
         if (intent < 0).any():
             planted = pa.array([self.canaries[-1 - n].query for n in intent[intent < 0].tolist()], pa.string())
             texts = pc.replace_with_mask(texts, pa.array(intent < 0), planted)
@@ -194,7 +195,7 @@ def completions(world: World) -> pa.Table:
         {
             "phrase": pa.array([PHRASE] * len(FEARS)),
             "completion": pa.array(FEARS),
-            "query": world.queries(intents, np.zeros(len(FEARS), np.int64)),
+            "query": queries(world, intents, np.zeros(len(FEARS), np.int64)),
             "share": pa.array(share),
         }
     )

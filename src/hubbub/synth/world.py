@@ -153,12 +153,6 @@ class World:
         pieces[:, 5] = text.ENDING + self.ending(sites)
         return text.join(pieces, present=present)
 
-    def queries(self, intents: Ints, variants: Ints) -> pa.Array:
-        """The text of each query."""
-        from hubbub.synth.queries import queries
-
-        return queries(self, intents, variants)
-
     def spelled(self, sites: Ints, form: int) -> pa.Array:
         """The names of sites as they are asked for: name, name.com or www.name.com for the forms 0, 1 and 2."""
         pieces = np.zeros((len(sites), 6), np.int16)

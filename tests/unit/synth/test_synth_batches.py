@@ -14,6 +14,7 @@ from hubbub.errors import ParameterError
 from hubbub.ingest import SCHEMA
 from hubbub.synth import MADE_UP, PRESETS, generate
 from hubbub.synth.batches import TRUTH
+from hubbub.synth.queries import queries
 from hubbub.synth.write import lines
 
 
@@ -89,7 +90,7 @@ def test_long_sessions_that_run_into_each_other_stay_whole() -> None:
     clicked = made.filter(made["url"].is_valid())
     intent, rank = clicked["intent"].to_numpy(), clicked["rank"].to_numpy().astype(np.int64)
     assert world.urls(world.results(intent, rank)).equals(clicked["url"].combine_chunks())
-    texts = world.queries(made["intent"].to_numpy(), made["variant"].to_numpy().astype(np.int64))
+    texts = queries(world, made["intent"].to_numpy(), made["variant"].to_numpy().astype(np.int64))
     assert texts.equals(made["query"].combine_chunks())
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from hubbub.ingest.clean import clean_query
 from hubbub.synth import World, text
-from hubbub.synth.queries import settled
+from hubbub.synth.queries import queries, settled
 from hubbub.synth.vocabulary import COMMON, FEARS, RESIDUES, SYLLABLES, TOPICS
 from hubbub.synth.world import COMPLETIONS, DOCUMENTS, PHRASES, SMALL, WORDS
 
@@ -42,7 +42,7 @@ def test_join_makes_nulls_and_texts_of_several_rows() -> None:
 
 def test_spellings_of_a_site(world: World) -> None:
     site = np.full(20, 1)
-    forms = world.queries(site, np.arange(20)).to_pylist()
+    forms = queries(world, site, np.arange(20)).to_pylist()
     name = forms[0]
     ending = forms[1].removeprefix(name)
     assert ending in (".com", ".net", ".org", ".gov")
@@ -59,7 +59,7 @@ def test_spellings_of_a_site(world: World) -> None:
 def test_variants_add_drop_and_replace_the_last_word(world: World) -> None:
     ranks = RANKS[~world.navigational(RANKS)]
     ranks = ranks[world.length(ranks) == 4][:200]
-    asked = {v: world.queries(ranks, np.full(len(ranks), v)).to_pylist() for v in (0, 1, 2, 3, 4, 5)}
+    asked = {v: queries(world, ranks, np.full(len(ranks), v)).to_pylist() for v in (0, 1, 2, 3, 4, 5)}
     for plain, added, dropped, replaced, again, last in zip(*asked.values(), strict=True):
         words = plain.split()
         assert len(words) == 4 and dropped.split()[:2] == words[:2] and len(dropped.split()) == 3
@@ -70,7 +70,7 @@ def test_variants_add_drop_and_replace_the_last_word(world: World) -> None:
 def test_texts_are_clean(world: World) -> None:
     intents = world.meant(RANKS)
     for variant in (0, 1, 2, 3, 7, 40):
-        for query in world.queries(intents, np.full(len(intents), variant)).to_pylist()[::7]:
+        for query in queries(world, intents, np.full(len(intents), variant)).to_pylist()[::7]:
             assert query and query == clean_query(query) and query != "-"
 
 
@@ -79,15 +79,15 @@ def test_one_and_two_words_are_named_after_themselves_and_keep_their_text(world:
     for raw, meant in ((RANKS[intents != RANKS], intents[intents != RANKS]),):
         informational = meant >= WORDS
         plain = np.zeros(informational.sum(), np.int64)
-        before = world.queries(raw[informational], plain)
-        assert before.equals(world.queries(meant[informational], plain))
+        before = queries(world, raw[informational], plain)
+        assert before.equals(queries(world, meant[informational], plain))
         assert (world.navigational(meant) == (meant < WORDS)).all()
     variants = np.arange(len(intents)) % 23
     navigational = world.navigational(intents)
     named, left = settled(world, intents, variants, navigational)
-    assert world.queries(intents, variants).equals(world.queries(named, left))
+    assert queries(world, intents, variants).equals(queries(world, named, left))
     assert (world.navigational(named) == navigational).all()
-    length = np.array([len(query.split()) for query in world.queries(named, left).to_pylist()])
+    length = np.array([len(query.split()) for query in queries(world, named, left).to_pylist()])
     assert (named[~navigational & (length == 1)] >= WORDS).all()
     assert (named[~navigational & (length == 2)] >= PHRASES).all()
     assert (left[~navigational & (length <= 2)] == 0).all()
@@ -96,7 +96,7 @@ def test_one_and_two_words_are_named_after_themselves_and_keep_their_text(world:
 def test_the_same_text_has_one_result_list(world: World) -> None:
     intents = world.meant(np.arange(1, 300_000))
     short = np.unique(intents[intents >= SMALL])
-    texts = world.queries(short, np.zeros_like(short)).to_pylist()
+    texts = queries(world, short, np.zeros_like(short)).to_pylist()
     assert len(set(texts)) > 0.999 * len(texts)
 
 
@@ -137,9 +137,9 @@ def test_kinds(world: World) -> None:
 def test_completions_are_asked_as_they_stand_or_with_a_word(world: World) -> None:
     intents = COMPLETIONS + RESIDUES * np.arange(len(FEARS)) + 2
     assert len(set(FEARS)) == len(FEARS) == 60
-    assert world.queries(intents, np.zeros(60, np.int64)).to_pylist() == [f"fear of {fear}" for fear in FEARS]
+    assert queries(world, intents, np.zeros(60, np.int64)).to_pylist() == [f"fear of {fear}" for fear in FEARS]
     for variant in (1, 3, 6, 7, 9, 100):
-        for fear, query in zip(FEARS, world.queries(intents, np.full(60, variant)).to_pylist(), strict=True):
+        for fear, query in zip(FEARS, queries(world, intents, np.full(60, variant)).to_pylist(), strict=True):
             assert query.startswith(f"fear of {fear} ") and len(query.split()) == len(fear.split()) + 3
 
 

@@ -26,6 +26,7 @@ from hubbub.release.rows import as_lists, named_rows
 from hubbub.steps.keys import Keys
 from hubbub.steps.mode import RunMode
 from hubbub.synth import World
+from hubbub.synth.queries import queries
 from hubbub.synth.run import synthesise
 from hubbub.worth.evidence import Evidence
 from hubbub.worth.tasks.base import Truth
@@ -104,7 +105,7 @@ class Lab:
     def pool(self) -> QueryPool:
         """A public pool: the canonical text of the thousand most popular needs of the log's world."""
         ranks = np.arange(1, POOL + 1)
-        texts = pa.chunked_array([World(self.seed, "aol").queries(ranks, np.zeros_like(ranks))])
+        texts = pa.chunked_array([queries(World(self.seed, "aol"), ranks, np.zeros_like(ranks))])
         rows = pa.table({"query": texts.unique().cast(pa.string())}).sort_by("query")
         return QueryPool("popular", rows, "", rows.num_rows, "the synthetic log's own world")
 
