@@ -42,7 +42,7 @@ TENTH = 10
 FEWEST = 5
 """A table with fewer rows has no regions."""
 CHEAP = 10
-"""One draw a row costs little: so many times as many draws."""
+"""One draw per row costs little: so many times as many draws."""
 REGIONS = ("largest tenth", "middle", "smallest tenth")
 
 

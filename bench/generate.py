@@ -3,7 +3,7 @@
     python bench/generate.py --rows 10000000 --out log.tsv      (or .tsv.gz, or .parquet with SearchLog's columns)
 
 The shape is what matters to a reader's speed: heavy-tailed users of about 55 rows, Zipf-like queries of which about
-28 % are distinct, about half the rows clicked, about 70 bytes a row, sorted by user and time as the AOL files are.
+28 % are distinct, about half the rows clicked, about 70 bytes per row, sorted by user and time as the AOL files are.
 A chunk of rows is a function of the seed and the chunk's number, so memory does not grow with the log.
 """
 
@@ -44,7 +44,7 @@ WORDS = vocabulary()
 
 
 def words(ids: Ints) -> pa.Array:
-    """One word a number."""
+    """One word per number."""
     return WORDS.take(pa.array(ids % len(WORDS)))
 
 

@@ -37,7 +37,7 @@ def sizes(log: SearchLog, mechanism: Mechanism, draws: int) -> dict[str, float]:
 
 
 def joint(log: SearchLog, epsilon: str, delta: str, draws: int) -> None:
-    """One row a mechanism."""
+    """One row per mechanism."""
     budget: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
     alone = sizes(log, build("crowd", budget, tables=["queries"]), draws)["queries"]
     crowd = sizes(log, build("crowd", budget), draws)

@@ -43,7 +43,7 @@ NOTES = {"note": (1, 45), "note-20k": (10, 120), "note-200k": (100, 600)}
 """How many times the users, pairs and clicks of `Clicks`, seconds for a goal."""
 ANY = "md5(uid)"
 BY_CLICKS = "-ln((('0x' || substr(md5(uid), 1, 8))::BIGINT + 1) / 4294967297.0) / count(*)"
-"""The order in which users are drawn; exponential clocks that tick once a click draw in proportion to clicks."""
+"""The order in which users are drawn; exponential clocks that tick once per click draw in proportion to clicks."""
 
 
 @dataclass(frozen=True)

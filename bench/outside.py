@@ -1,6 +1,6 @@
 """Would the audit notice? `python bench/outside.py --out outside.json` puts one fault at a time into the code and asks.
 
-The faults stand in bench/outside/, one file a kind, and were written by somebody who had not read the audit. Each one
+The faults stand in bench/outside/, one file per kind, and were written by somebody who had not read the audit. Each one
 makes a stated guarantee false, and says why. For each, the package is copied, one place of the copy is changed, a small
 release is made (a fault that stops every release would be found without an audit), and `hubbub audit` runs on the copy:
 

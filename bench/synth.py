@@ -1,6 +1,6 @@
 """The synthetic log beside what is published of the real ones, and how fast it is made. Run by hand.
 
-    python bench/synth.py speed   [--users 183000] [--preset aol]     rows a second and peak memory, for each format
+    python bench/synth.py speed   [--users 183000] [--preset aol]     rows per second and peak memory, for each format
     python bench/synth.py totals  [--users 657426]                    the totals of the AOL log, and of a tenth of it
     python bench/synth.py zealous [--users 500000]                    ZEALOUS' Tables 3 and 4 on the preset gotz
     python bench/synth.py fears   [--users 200000] [--preset aol]     users who ask each "fear of …"
@@ -220,7 +220,7 @@ def fears(users: int, preset: str, seed: int, folder: str) -> Iterator[str]:
 
 
 def speed(users: int, preset: str, seed: int, folder: str) -> Iterator[str]:
-    """Rows a second into each kind of file, then with the truth tables; memory is the peak so far."""
+    """Rows per second into each kind of file, then with the truth tables; memory is the peak so far."""
     yield "| | rows | wall s | CPU s | rows / CPU s | peak MB |\n|---|---|---|---|---|---|"
     for name in ("log.parquet", "log.tsv", "log.tsv.gz", "with truth.parquet"):
         out = Path(folder, name)

@@ -1,4 +1,4 @@
-"""OpenDP over Polars: users named by identifier, one row a query, Gaussian noise and a threshold for unknown keys."""
+"""OpenDP over Polars: users named by identifier, one row per query, Gaussian noise and a threshold for unknown keys."""
 
 import math
 

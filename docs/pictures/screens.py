@@ -14,7 +14,7 @@ QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 
 
 def take(into: Path) -> None:
-    """One PNG a page, of what is seen first."""
+    """One PNG per page, of what is seen first."""
     from playwright.sync_api import sync_playwright
 
     found = shutil.which("chromium") or shutil.which("google-chrome")

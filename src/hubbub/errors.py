@@ -12,7 +12,7 @@
     └── OurBug              exit 3: an invariant of ours broke; please report it
 
 A message says what was given, what is allowed, and what to do next. An error that depends on the log says which of the
-conditions on which a release exists (privacy/existence.py) did not hold: `because`, of its own or of its kind.
+conditions on which a release exists (privacy/existence.py) did not hold: `because`, of the error or of its class.
 """
 
 from __future__ import annotations

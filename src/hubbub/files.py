@@ -69,7 +69,7 @@ def permit(folder: Path, folders: int, files: int) -> None:
 
 @contextmanager
 def disk_errors(place: Path, option: str = "--out") -> Iterator[None]:
-    """A full, closed or missing disk in a user's words."""
+    """Turn errors of the disk (full, closed, missing) into errors that say what the user can do."""
     try:
         yield
     except OSError as error:
@@ -81,7 +81,7 @@ def disk_errors(place: Path, option: str = "--out") -> Iterator[None]:
 
 
 def _exists(path: Path) -> bool:
-    """Whether anything has this name, be it a link to nowhere; a name that cannot be is an error."""
+    """Whether anything has this name, even a link to nowhere; a name that the system does not allow is an error."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -94,13 +94,13 @@ def _exists(path: Path) -> bool:
 
 @dataclass
 class HeldFolder:
-    """A folder of this process's own, for as long as it lives."""
+    """A folder that belongs to this process, and is locked, for as long as the process lives."""
 
     path: Path
     lock: int | None
 
     def remove(self) -> None:
-        """Let go of the folder; what is still in it goes too."""
+        """Remove the folder with everything in it, and give up its lock."""
         shutil.rmtree(self.path, ignore_errors=True)
         if self.lock is not None:
             os.close(self.lock)
@@ -124,7 +124,7 @@ def hold(parent: Path, prefix: str, mode: int = 0o700) -> HeldFolder:
 
 
 def sweep(parent: Path, prefix: str) -> bool:
-    """Remove the folders that dead processes held under this prefix; whether a living one holds another."""
+    """Remove the folders of this prefix whose processes are dead; True if a living process still holds one."""
     pattern = re.compile(re.escape(prefix) + r"\d+-[0-9a-f]{8}")
     living = False
     for path in [p for p in parent.iterdir() if pattern.fullmatch(p.name)]:
@@ -138,7 +138,7 @@ def sweep(parent: Path, prefix: str) -> bool:
 
 
 def lock(folder: Path) -> int:
-    """Lock a folder until this process ends; BlockingIOError if another one has."""
+    """Lock a folder until this process ends; BlockingIOError if another process has locked it."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -21,7 +21,7 @@ PACKAGES = ("noise", "steps", "mechanisms", "engines", "ingest")
 
 
 class Beyond(StrEnum):
-    """What may differ beyond the switch."""
+    """What may differ between the two sides of a switch."""
 
     NOTHING = "nothing: every byte of a release is the same, under the same noise"
     DRAWS = "which numbers are drawn, not their law"
@@ -30,7 +30,7 @@ class Beyond(StrEnum):
 
 @dataclass(frozen=True)
 class Switch:
-    """One such size, and the low one at which audits take the other path."""
+    """A size at which the code takes another path, and the low size that audits set so that small logs take it."""
 
     module: str
     name: str
@@ -50,7 +50,7 @@ def switch(module: str, name: str, usual: Size, low: Size, beyond: Beyond = Beyo
 
 
 def switches() -> dict[str, Switch]:
-    """Every switch of the package: all of its modules are imported first, but for engines that are not installed."""
+    """Every switch of the package; imports all modules that may register one, except those of Spark."""
     for package in PACKAGES:
         found = import_module(f"hubbub.{package}")
         for module in walk_packages(found.__path__, f"hubbub.{package}."):
@@ -61,7 +61,7 @@ def switches() -> dict[str, Switch]:
 
 @contextmanager
 def lowered(which: Callable[[Switch], bool] = lambda _: True) -> Iterator[tuple[Switch, ...]]:
-    """These switches at their low sizes, for an audit; the usual ones again afterwards."""
+    """Set the chosen switches to their low sizes for a while, and back afterwards."""
     chosen = tuple(each for each in switches().values() if which(each))
     with ExitStack() as undo:
         for each in chosen:

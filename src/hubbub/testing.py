@@ -124,7 +124,7 @@ def check_mechanism(mechanism: Mechanism) -> None:
 
 
 def _counted(subject: Subject, events: tuple[Event, ...]) -> dict[str, dict[Any, int]]:
-    """Exact counts, or first-round weights, by key."""
+    """The exact counts of a measured table, or the weights of its first round, by key."""
     if is_pooled(subject.mechanism):
         log = pooled(subject, events)
         weights = log.pools.weights(np.arange(log.pools.size))
@@ -136,7 +136,7 @@ def _counted(subject: Subject, events: tuple[Event, ...]) -> dict[str, dict[Any,
 
 
 def _released(subject: Subject) -> dict[str, list[tuple[int, float | None]]]:
-    """What one seed releases."""
+    """The tables that a mechanism releases with the noise of one seed."""
     if is_pooled(subject.mechanism):
         measure: Mapping[str, object] = {"queries": pooled(subject, SMALL).pools}
     else:
@@ -173,7 +173,7 @@ def check_task(task: Task, users: int = 200) -> None:
 
 
 def _check_scores(scores: Mapping[str, Any]) -> None:
-    """Two numbers a metric, or a reason; all of it JSON."""
+    """Check that scores are two numbers per metric or a reason, and can be written as JSON."""
     assert scores, "neither scores nor a reason"
     json.dumps(scores, allow_nan=False)
     for metric, pair in scores.items():

@@ -1,6 +1,6 @@
 """The pages of the documentation, their fenced blocks, and which of those are run.
 
-`python`, `sh`, `console` and `sql` run, in the order of the page, in one folder a page. A block that cannot says why,
+`python`, `sh`, `console` and `sql` run, in the order of the page, in one folder per page. A block that cannot says why,
 in a comment on the line above it: `<!-- not run: needs R -->`. Blocks of data (`text`, `json`, …) are only shown.
 """
 

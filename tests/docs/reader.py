@@ -1,4 +1,4 @@
-"""Somebody who types in a page, block by block: one process a page, forked from one that has the imports behind it.
+"""Somebody who types in a page, block by block: one process per page, forked from one that has the imports behind it.
 
 Python blocks of a page share their names. A `hubbub` command runs in that process too, which is what makes a hundred of
 them affordable; anything else (pipes, heredocs, other programs) is given to bash.

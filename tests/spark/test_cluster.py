@@ -100,7 +100,7 @@ def test_a_speculative_copy_draws_too_and_is_not_seen(
 
 
 def test_a_release_outlives_a_worker(cluster: Cluster, log_file: Path, tmp_path: Path) -> None:
-    """Runs last: it ends one of the workers in the middle of the noise. One draw a row, one release, one budget."""
+    """Runs last: it ends one of the workers in the middle of the noise. One draw per row, one release, one budget."""
     draws = tmp_path / "draws"
     draws.mkdir()
     notes = str(draws)

@@ -89,7 +89,7 @@ def looked(shared: Shared, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def test_a_query_of_many_and_a_user_of_many_rows_move_as_few(looked: Looked) -> None:
-    """Distinct pairs, then by user, then by query: a popular key is one row a task, a busy user D rows a task."""
+    """Distinct pairs, then by user, then by query: a popular key is one row per task, a busy user D rows per task."""
     by_query, by_user, pairs = looked.moved["counted_queries"]
     others = USERS + USERS // 2
     assert pairs == others + BUSY

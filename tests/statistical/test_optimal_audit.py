@@ -19,7 +19,7 @@ def test_the_papers_claim_is_refuted_and_the_conditional_one_is_not(goal: str) -
     rows = list(drawn(Subject.of(mechanism)))
     assert not any(row.refuted for row in rows if row.against == "proven")
     refuted = [row for row in rows if row.refuted]
-    assert bool(refuted) == (goal == "size")  # one row a pair does not show how many users share it
+    assert bool(refuted) == (goal == "size")  # one row per pair does not show how many users share it
     if refuted:
         assert refuted[0].observed == pytest.approx(1.0)  # |O| = 1 for three users, 2 for four: never the same output
         assert "3 users share a pair, or 4" in refuted[0].check

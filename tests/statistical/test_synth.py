@@ -18,7 +18,7 @@ Expected = dict[str, tuple[float, float]]  # value, standard deviation over seed
 AOL_USERS, AOL_ROWS, AOL_CLICKS, AOL_EVENTS = 657_426, 36_389_567, 19_442_629, 28_898_362
 EXPECTED: dict[str, Expected] = {
     "aol": {
-        "rows a user": (AOL_ROWS / AOL_USERS, 1.85),
+        "rows per user": (AOL_ROWS / AOL_USERS, 1.85),
         "click share": (AOL_CLICKS / AOL_ROWS, 0.0094),
         "events a row": (AOL_EVENTS / AOL_ROWS, 0.0038),
         "distinct share": (0.376, 0.0027),
@@ -27,7 +27,7 @@ EXPECTED: dict[str, Expected] = {
     },
     "gotz": {
         "clicks a user": (14.0, 0.45),
-        "rows a user": (31.5, 0.85),
+        "rows per user": (31.5, 0.85),
         "distinct share": (0.399, 0.0025),
         "words a row": (2.89, 0.012),
         "first rank": (0.461, 0.0031),
@@ -44,7 +44,7 @@ def test_ratios_are_right(log: tuple[str, pa.Table]) -> None:
     preset, table = log
     rows, clicks = len(table), len(table) - table["url"].null_count
     found = {
-        "rows a user": rows / len(pc.unique(table["user"])),
+        "rows per user": rows / len(pc.unique(table["user"])),
         "clicks a user": clicks / USERS,
         "click share": clicks / rows,
         "events a row": len(table.group_by(["user", "time", "query"]).aggregate([])) / rows,

@@ -109,13 +109,13 @@ def _loose_edges(array: Bytes, offsets: Ints) -> Mask:
 
 
 def _owners(marked: Mask, offsets: Ints) -> Ints:
-    """To which value each marked byte belongs."""
+    """For each marked byte, the index of the value that it lies in."""
     where = np.flatnonzero(marked)
     return np.searchsorted(offsets, where, side="right") - 1 if len(where) else where
 
 
 def _replace(result: pa.Array, column: pa.Array, odd: Mask, rule: Callable[[str], str]) -> pa.Array:
-    """Put rule(value) in place of each odd value."""
+    """Replace each value that `odd` marks by rule(value)."""
     if not odd.any():
         return result
     values = column.take(pa.array(np.flatnonzero(odd))).dictionary_encode()

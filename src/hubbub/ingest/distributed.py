@@ -1,4 +1,4 @@
-"""Ingest on several machines: one task a file.
+"""Ingest on several machines: one task per file.
 
 A record is a function of its own line, so files may be read apart. (UBI joins lines of different files: it is read in
 one place.) Each task cleans one file into a folder of its own; the driver moves the folders of the tasks that were
@@ -35,7 +35,7 @@ JOINED = ("ubi",)
 
 @dataclass(frozen=True)
 class Files:
-    """Clean the files of a batch (place, path), each into a folder below `into`."""
+    """What workers run: clean each file of a batch (place, path) into a folder of its own below `into`."""
 
     into: Path
     format: str
@@ -78,7 +78,7 @@ def ingest_apart(
     columns: Mapping[str, str] | None = None,
     canonical_urls: bool = False,
 ) -> Ingested:
-    """As `ingest`, with the files read where the engine's workers are; they must see them under the same path."""
+    """As `ingest`, but each file is read by a worker of the engine, which must see it under the same path."""
     files = [path.absolute() for path in resolve(source)]
     names = reader(format).columns(columns, files)
     parts, log, rejects = into / "parts", into / "log.parquet", into / "rejects.parquet"

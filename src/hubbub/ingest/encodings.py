@@ -15,7 +15,7 @@ UTF8, GB18030 = "utf-8", "gb18030"
 
 
 def transcoded(raw: Lines, encoding: str) -> Lines:
-    """The same lines in UTF-8; marks those that cannot be decoded. The marks are shared with the lines given."""
+    """The same lines in UTF-8. Lines that cannot be decoded are marked, in the array of marks of the lines given."""
     try:
         data = raw.data.decode(encoding).encode()
     except UnicodeError:
@@ -24,7 +24,7 @@ def transcoded(raw: Lines, encoding: str) -> Lines:
 
 
 def _line(raw: Lines, at: int, line: bytes, encoding: str) -> bytes:
-    """One line in UTF-8, or nothing."""
+    """One line in UTF-8; one that cannot be decoded is marked, and empty."""
     try:
         return line.decode(encoding).encode()
     except UnicodeError:

@@ -39,7 +39,7 @@ class Layout:
 
 
 def mark_headers(lines: Lines, header: bytes) -> None:
-    """A header line is not data, wherever files were joined."""
+    """Mark header lines, which are no records, also in the middle of a file: files may have been joined end to end."""
     same = np.flatnonzero(lines.end - lines.start == len(header))
     same = same[lines.array[lines.start[same]] == header[0]] if header else same
     for line in same.tolist():
@@ -113,9 +113,9 @@ def _cut_at_once(lines: Lines, layout: Layout, marks: Ints, usable: Mask) -> tup
 
 
 def _resolve_quotes(lines: Lines, marks: Ints, delimiter: int) -> tuple[Mask, Ints]:
-    """Which lines quote in an intricate way, and the delimiters that are not inside quotation marks in the others.
+    """Which lines must be cut one by one, and, in the others, the delimiters that are not inside quotation marks.
 
-    Simple is a line whose marks alternate: opening ones at the start of a field, closing ones at the end of one.
+    A line is simple if its marks alternate: one opens at the start of a field, the next closes at the end of one.
     """
     quotes = np.flatnonzero(lines.array == QUOTE[0])
     before = np.searchsorted(quotes, lines.first)  # number of quotation marks before each line
@@ -132,7 +132,7 @@ def _resolve_quotes(lines: Lines, marks: Ints, delimiter: int) -> tuple[Mask, In
 
 
 def _cut_alone(lines: Lines, layout: Layout, chosen: Ints) -> tuple[Ints, dict[str, list[bytes]]]:
-    """Cut lines one by one."""
+    """Cut lines one by one with `split_quoted`, and mark those that cannot be cut."""
     fits: list[int] = []
     columns: dict[str, list[bytes]] = {role: [] for role in layout.places}
     bounds = zip(chosen.tolist(), lines.start[chosen].tolist(), lines.end[chosen].tolist(), strict=True)

@@ -1,9 +1,9 @@
 """Searches and clicks that arrive on lines of their own → records, joined within one user.
 
 A click belongs to the search with its id *and its user*. One that names an id of another user, or of nobody, is
-rejected as `no-query`: otherwise removing one user would change another's records. An id that a user's searches share
-is the earliest's. A search without a click is one record, a search with n clicks is n: a search that was clicked is
-carried by its clicks, and is not counted beside them.
+rejected as `no-query`: otherwise removing one user would change another's records. If a
+user's searches share an id, it belongs to the earliest. A search without a click is one record, a search with n clicks
+is n: a search that was clicked is carried by its clicks, and is not counted beside them.
 
 Memory: rows are dealt by user into PARTS heaps, which go to files in the working folder when together they outgrow
 HELD. One heap after the other is then joined, so the join holds about the PARTSth part of the log. All rows of a user
@@ -72,7 +72,7 @@ class Join:
                 self._spill()
 
     def _spill(self) -> None:
-        """Append what is held to the heaps' files."""
+        """Append the rows held in memory to the files of their heaps."""
         if self._folder is None:
             self._folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix=".join-", dir=self._work)))
             options = pa.ipc.IpcWriteOptions(compression="zstd")
@@ -86,7 +86,7 @@ class Join:
         self._held = 0
 
     def parts(self) -> Iterator[tuple[Path, ReadPart]]:
-        """The records, and the clicks that found no search, each with their file."""
+        """Join heap after heap: for each file, its records and the clicks that found no search."""
         with disk_errors(self._work, "working folder"):
             for writer in self._writers:
                 writer.close()

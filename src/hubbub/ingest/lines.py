@@ -41,7 +41,7 @@ class Readable(Protocol):
 
 @dataclass(frozen=True)
 class Block:
-    """Whole lines: the last byte is a newline."""
+    """Some whole lines of a file, as bytes that end with a newline."""
 
     data: bytes
 
@@ -81,7 +81,7 @@ def blocks(stream: Readable, size: int | None = None) -> Iterator[Block | Overlo
 
 
 def _portions(data: bytes) -> Iterator[Block]:
-    """Whole lines, a limited number at a time."""
+    """The same whole lines in blocks of a limited number of lines."""
     start = 0
     if data.count(b"\n") > BLOCK_LINES:
         ends = np.flatnonzero(np.frombuffer(data, np.uint8) == NEWLINE) + 1

@@ -58,7 +58,7 @@ def find(file: Path, names: Mapping[str, str]) -> None:
 
 
 def tasks(file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
-    """One task a batch of rows."""
+    """One task per batch of rows."""
     size = file.stat().st_size
     done = 0
     with parquet_file(file) as opened:
@@ -141,7 +141,7 @@ def _text(column: pa.Array, code: Codes) -> pa.Array:
 
 
 def _shown(column: pa.Array) -> list[bytes]:
-    """Values as bytes, for the rejects table."""
+    """The values of a column as bytes, as the table of rejects shows them."""
     shown = column if pa.types.is_binary(column.type) else column.cast(pa.string()).cast(pa.binary())
     values: list[bytes] = shown.fill_null(b"").to_pylist()
     return values
@@ -156,7 +156,7 @@ def parquet_file(file: Path) -> Any:
 
 
 def damaged(file: Path, error: Exception) -> InputError:
-    """A file that cannot be read as Parquet."""
+    """The error for a file that cannot be read as Parquet."""
     why = str(error).split("\n")[0].rstrip(".")
     return InputError(
         f"The file is not Parquet, or is damaged: {why}.", given=file, next="check that it was copied whole"

@@ -68,7 +68,7 @@ def build(
 
 
 def blanks(column: pa.Array, sign: str) -> Mask:
-    """Which values are empty, or the one letter that stands for it."""
+    """Which values are empty, or are the one letter that stands for an empty value."""
     array, offsets = clean.view(column)
     length = np.diff(offsets)
     blank: Mask = length == 0
@@ -87,7 +87,7 @@ def rejected_lines(found: Lines) -> pa.RecordBatch:
 
 
 def overlong(piece: Overlong) -> ReadPart:
-    """A line that is too long to be held."""
+    """The part that one overlong line makes: no record, and one reject with the line's beginning."""
     one = np.zeros(1, np.int64)
     code = np.full(1, Reason.TOO_LONG, np.int8)
     rejected = rejects(one, code, one + piece.length, pa.array([piece.head], pa.binary()))

@@ -59,7 +59,7 @@ def ingest(
     """Read a log (a file, a folder or a glob), clean it record by record, and write it into a folder as Parquet.
 
     The format `auto` is recognised by names and first lines (`sniff`); the result says what it was taken for. A log
-    without a usable record is an error, unless `some` is false: it may be a part.
+    without a usable record is an error, unless `some` is false: one file of a larger log may have none.
     """
     if threads < 1:
         raise ParameterError("Ingest needs a thread.", given=threads, allowed="1 or more", next="leave it at 2")
@@ -92,7 +92,7 @@ def ingest(
 
 
 def _computed(tasks: Iterator[ReadTask], threads: int) -> Iterator[tuple[ReadPart, int]]:
-    """Parts in the order of their tasks, a few of them under way at a time."""
+    """Run tasks on threads, a few at a time, and give their parts in the order of the tasks."""
     waiting: deque[tuple[Future[ReadPart], int]] = deque()
     pool = ThreadPoolExecutor(threads, thread_name_prefix="ingest")
     try:
@@ -109,7 +109,7 @@ def _computed(tasks: Iterator[ReadTask], threads: int) -> Iterator[tuple[ReadPar
 
 
 def _refuse_overwriting(source: str | Path, files: Iterable[Path], output: PartWriter) -> None:
-    """What is written must neither replace nor join what is read."""
+    """Refuse an output folder whose files are, or would become, part of the log that is read."""
     targets = [path for path in (output.log, output.rejects) if path.exists()]
     if Path(source).resolve() == output.log.parent.resolve() or any(
         target.samefile(file) for target in targets for file in files
@@ -120,7 +120,7 @@ def _refuse_overwriting(source: str | Path, files: Iterable[Path], output: PartW
 
 
 def _nothing_kept(source: str | Path, format: str, output: PartWriter) -> InputError:
-    """No record was usable: say what is wrong with most, and with the first."""
+    """The error for a log without a usable record: the commonest reason, and the first rejected line."""
     if output.first_reject is None:
         what = "The log holds a header and no record, or nothing but lines that are none."
         return InputError(what, given=source, next="check that it was copied whole")

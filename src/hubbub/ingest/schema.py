@@ -83,7 +83,7 @@ SENTENCES = {
 
 @dataclass(frozen=True)
 class ReadPart:
-    """What became of a run of consecutive records of one file."""
+    """What reading some consecutive lines (or rows) of one file gave: records and rejects."""
 
     records: pa.RecordBatch  # SCHEMA
     rejects: pa.RecordBatch  # REJECTS without `file`; `line` counts from 0 at the part's first line
@@ -94,7 +94,7 @@ class ReadPart:
 
 @dataclass(frozen=True)
 class ReadTask:
-    """A part still to be computed, on any thread; `done` says how far its file has been read."""
+    """A part that is still to be read, on any thread; `done` says how many bytes of the file are behind it."""
 
     run: Callable[[], ReadPart]
     done: int

@@ -25,7 +25,7 @@ LINES = 100
 
 @dataclass(frozen=True)
 class Sniffed:
-    """A format, and what spoke for it."""
+    """The format that a log is taken for, and why."""
 
     format: str
     why: str

@@ -78,7 +78,7 @@ def bare(file: Path) -> Path:
 
 
 def is_parquet(file: Path) -> bool:
-    """Whether the file's name says so."""
+    """Whether the file is Parquet, by the suffix of its name."""
     return file.suffix.lower() in (".parquet", ".pq")
 
 
@@ -98,7 +98,7 @@ class Stream:
             raise InputError(f"{what}: {error}.", given=self.file, next=advice) from None
 
     def done(self) -> int:
-        """How much of the file has been read."""
+        """How many bytes of the file itself have been read."""
         return int(self._raw.tell())
 
 

@@ -45,12 +45,12 @@ class ReleaseOrigin:
 
     @staticmethod
     def of(card: Card, queries: Path) -> ReleaseOrigin:
-        """As the card has it, and the file."""
+        """The origin that a card states, with the hash of the file of queries."""
         made = card.mechanism
         return ReleaseOrigin(made.name, made.variant, dict(made.parameters), card.release.id, _sha256(queries))
 
     def by_name(self) -> ReleaseOrigin:
-        """What a ledger knew of it before hashes were kept."""
+        """The same origin without the hash, as ledgers knew it before hashes were kept."""
         return replace(self, sha256="")
 
 
@@ -92,7 +92,7 @@ class QueryPool:
 
 
 def _require_distinct(name: str, rows: pa.Table | None, columns: list[str]) -> None:
-    """Every key once, and none empty: the guarantee counts one draw a key. A list that a card names has no rows."""
+    """Every key once, and none empty: the guarantee counts one draw per key. A list that a card names has no rows."""
     if rows is None:
         return
     keys = rows.select(columns)
@@ -190,7 +190,7 @@ def _sha256(path: Path) -> str:
 
 
 def _source(stated: bytes) -> str:
-    """What the file says of itself, if it is a short text of one line."""
+    """Where a pool's file says that it came from, if that is a short text of one line."""
     try:
         source = json.loads(stated)["source"]
     except (ValueError, KeyError, TypeError):

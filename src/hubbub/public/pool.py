@@ -97,7 +97,7 @@ def _of_ngrams() -> tuple[pa.ChunkedArray, str]:
 
 
 def _of_file(path: Path) -> tuple[pa.ChunkedArray, str]:
-    """One query a line, or the column `query` of a Parquet or TSV file."""
+    """One query per line, or the column `query` of a Parquet or TSV file."""
     if not path.is_file():
         raise InputError("The file of queries does not exist.", given=path)
     try:
@@ -110,7 +110,7 @@ def _of_file(path: Path) -> tuple[pa.ChunkedArray, str]:
             lines = path.read_bytes().decode("utf-8-sig", errors="strict").splitlines()
             table = pa.table({"query": pa.array(lines, pa.string())})
     except (pa.ArrowInvalid, OSError, UnicodeDecodeError) as error:
-        allowed = "UTF-8 text with one query a line, or .tsv or .parquet with a column query"
+        allowed = "UTF-8 text with one query per line, or .tsv or .parquet with a column query"
         raise InputError("The file of queries cannot be read.", given=f"{path}: {error}", allowed=allowed) from error
     if "query" not in table.column_names:
         found = ", ".join(table.column_names)
@@ -145,7 +145,7 @@ def _of_release(path: Path) -> tuple[pa.ChunkedArray, str, ReleaseOrigin]:
 
 
 def _write(rows: pa.Table, path: Path) -> None:
-    """Whole or not at all."""
+    """Write the pool's file whole or not at all."""
     partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
     with disk_errors(path):
         try:

@@ -15,7 +15,7 @@ LAST = 24
 
 
 def book_of(ledger: Ledger, population: str, entry: int) -> LedgerSnapshot:
-    """The last entries up to this one, each with what all before it and itself cost together."""
+    """The last entries of the ledger up to this one, each with what it and all entries before it cost together."""
     entries = [e for e in ledger.entries(population) if e.id <= entry][-LAST:]
     cap = ledger.cap_of(population)
     spendings = tuple(

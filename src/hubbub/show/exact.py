@@ -111,9 +111,9 @@ def gather(
     *,
     every: bool = False,
 ) -> tuple[list[Exact], dict[str, Law]]:
-    """Every table, or those that are cheap; `measured` is what a release counted, while it is known.
+    """The exact facts of every table, or of those that are cheap; `measured` is what the release counted, if known.
 
-    With it, the chance of a key by its number of users: as one more run has it.
+    With `measured` comes the chance of a key by its number of users, as one more run has it.
     """
     rows = log.ingested.kept
     one_in = 1 if every or rows <= WHOLE else -(-rows // WHOLE)
@@ -136,7 +136,7 @@ def gather(
 
 
 def _sample(log: SearchLog, one_in: int, released: list[pa.Table], *, clicks: bool) -> None:
-    """Every row of the queries that are counted whole, and of one in `one_in` of the others."""
+    """The log reduced to the queries that are counted whole and to one in `one_in` of the others."""
     engine, known = log.engine, f"{COUNTED}_released"
     engine.register(known, pa.concat_tables([table.select(["query"]) for table in released]))
     many = f"SELECT query FROM log GROUP BY query HAVING count(*) >= {MANY}"
@@ -155,14 +155,14 @@ def _sample(log: SearchLog, one_in: int, released: list[pa.Table], *, clicks: bo
 
 @dataclass(frozen=True)
 class ReleasedRows:
-    """A released table as text and numbers: its keys' columns, and the column of its values."""
+    """A released table: the columns of its keys as text, and the column of its values."""
 
     rows: pa.Table
     value: str
 
 
 def read_released(public: Path, table: str, mechanism: Mechanism) -> ReleasedRows:
-    """Sequences as one text; the queries of a synthetic log with how often they were asked there."""
+    """Read a released table: sequences as one text, a synthetic log as its queries with how often each was asked."""
     rows = pq.read_table(public / f"{table}.parquet")
     keys = mechanism.offers[table]
     if keys.rows:
@@ -226,7 +226,7 @@ def _held(keys: Keys) -> str:
 
 
 def _hold(log: SearchLog, keys: Keys, one_in: int) -> None:
-    """Every key with its users and events, unbounded."""
+    """Count, in the engine, the users and events of every key, without bounding anybody."""
     keys.ready(log)
     columns = keys.list()
     events = keys.occurrences("log" if one_in == 1 else SAMPLE)
@@ -239,7 +239,7 @@ def _hold(log: SearchLog, keys: Keys, one_in: int) -> None:
 
 
 def _uncertain(log: SearchLog, keys: Keys, one_in: int) -> Sampled:
-    """A query is in the sample with all its keys or not at all: the variance of a total is (m² − m) Σ (its part)²."""
+    """How far the sample puts totals off; for one query in m, taken with all its keys, Var = (m² − m) Σ (its part)²."""
     parts = (
         f"SELECT CAST(count(*) AS DOUBLE) AS n, CAST(sum(h.events) AS DOUBLE) AS events FROM {_held(keys)} AS h "
         f"LEFT JOIN {COUNTED} AS c ON h.query = c.query WHERE c.query IS NULL GROUP BY h.query"
@@ -255,7 +255,7 @@ def _uncertain(log: SearchLog, keys: Keys, one_in: int) -> Sampled:
 
 
 def _error(rows: pa.Table, exact: Integers, bounded: Integers | None) -> ErrorParts | None:
-    """Over rows with a number and a stated noise."""
+    """The parts of the error, over released rows that have a number and a stated noise."""
     has = pc.and_(rows.column("n").is_valid(), rows.column("noise_sd").is_valid()).to_numpy()
     if not has.any():
         return None
@@ -267,7 +267,7 @@ def _error(rows: pa.Table, exact: Integers, bounded: Integers | None) -> ErrorPa
 
 
 def _points(rows: pa.Table, keys: Keys, exact: Integers, bounded: Integers | None) -> pa.Table:
-    """The first rows (the largest), and others at equal steps."""
+    """The points to draw: the largest released rows, and others at equal steps of rank."""
     at = np.arange(rows.num_rows)
     if at.size > POINTS:
         at = np.unique(np.concatenate([at[:HEAD], np.linspace(HEAD, at.size - 1, POINTS - HEAD).astype(np.int64)]))

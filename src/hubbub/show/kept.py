@@ -50,7 +50,7 @@ class Spending:
 
 @dataclass(frozen=True)
 class LedgerSnapshot:
-    """The population's ledger as it stood."""
+    """The ledger of a population as it stood when the release was made."""
 
     population: str
     entry: int
@@ -61,7 +61,7 @@ class LedgerSnapshot:
 
 @dataclass(frozen=True)
 class Gathered:
-    """All of it; what nobody gathered is empty."""
+    """What was gathered from the log and the ledger for the report; empty where nothing was."""
 
     tables: tuple[Exact, ...] = ()
     laws: Mapping[str, Law] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class Gathered:
 
 
 def write(folder: Path, kept: Gathered) -> None:
-    """Both files, each whole or not at all."""
+    """Write `exact.json` and `exact.parquet`, each whole or not at all."""
     tables = {
         exact.table: {
             "value": exact.value,
@@ -95,7 +95,7 @@ def write(folder: Path, kept: Gathered) -> None:
 
 
 def read(folder: Path) -> Gathered:
-    """What was gathered; nothing where nothing was."""
+    """Read both files again; empty if there are none."""
     if not (folder / EXACT).is_file():
         return Gathered()
     try:
@@ -130,7 +130,7 @@ def _exact(table: str, facts: Mapping[str, Any], points: pa.Table) -> Exact:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A document of `owner-only/`; empty where it is not there or not one."""
+    """A JSON document of `owner-only/`; empty if it is missing or cannot be read."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -151,7 +151,7 @@ def put(path: Path, data: bytes) -> None:
 
 
 def merged(before: Sequence[Exact], now: Sequence[Exact]) -> tuple[Exact, ...]:
-    """The newer facts of each table; what bounding took is known only to the run that drew the noise."""
+    """The newer facts of each table, with the older error where only the run that drew the noise could know it."""
     old = {exact.table: exact for exact in before}
     found = []
     for exact in now:

@@ -75,7 +75,7 @@ def refresh(release: Path) -> str:
 
 @dataclass(frozen=True)
 class Material:
-    """Everything a report is made from."""
+    """Everything a report is made from: the card, the release's tables, and the files of `owner-only/`."""
 
     card: Card
     facts: Mapping[str, Any]
@@ -86,7 +86,7 @@ class Material:
 
 
 def read(release: str | Path) -> Material:
-    """A release folder with its `owner-only/`."""
+    """Read the material of a report from a release folder."""
     from hubbub.card.check import load, parsed, public_folder
 
     folder, card = owner_only(Path(release)), parsed(load(release))
@@ -139,13 +139,13 @@ def _charts(material: Material) -> dict[str, Chart]:
 
 
 def _threshold(card: Card, table: str) -> float | None:
-    """Of a step whose published numbers passed it themselves; weights that pass are not the numbers published."""
+    """The threshold that the published numbers of a table passed; None where other numbers (weights) were tested."""
     steps = (s for s in card.steps if s.name == table and s.mechanism == "laplace-threshold")
     return next((float(s.threshold) for s in steps if s.threshold is not None), None)
 
 
 def _asked(card: Card) -> float:
-    """The ε that was chosen."""
+    """The ε that the owner asked for; what the card claims if none was given."""
     from fractions import Fraction
 
     stated = card.mechanism.parameters.get("epsilon")
@@ -224,7 +224,7 @@ def write_report(release: str | Path) -> Path:
 
 
 def render(material: Material) -> str:
-    """The page."""
+    """The report as HTML."""
     drawn = _charts(material)
     sections = []
     for section in SECTIONS:

@@ -59,7 +59,7 @@ def write_pages(folder: Path, card: Card) -> list[Path]:
 
 @dataclass(frozen=True)
 class Shown:
-    """A table as a page shows it: its first rows."""
+    """A released table as a page shows it: its columns, how many rows it has, and the first of them."""
 
     name: str
     columns: list[str]
@@ -88,7 +88,7 @@ class Shown:
 
     @property
     def numbers(self) -> list[str]:
-        """The noisy value and the spread of its noise."""
+        """The columns of numbers: the noisy value, and the standard deviation of its noise."""
         return self.columns[-2:] if self.keyed else []
 
 
@@ -147,12 +147,12 @@ def _factor(epsilon: float) -> str:
 
 
 def _by_table(words: str, names: list[str]) -> list[str]:
-    """Statements about several tables, one by one: "queries: …; clicks: …"."""
+    """A statement about several tables ("queries: …; clicks: …") cut into one statement per table."""
     return re.split(rf"; (?=(?:{'|'.join(map(re.escape, names))}|otherwise)\b)|\. (?=A missing row)", words)
 
 
 def _ticks(words: str) -> Markup:
-    """Names between backticks as code."""
+    """HTML in which names between backticks are code."""
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(words))))
 
 
@@ -162,7 +162,7 @@ def plain(words: str) -> str:
 
 
 def _bibtex(words: str) -> str:
-    """A text inside braces."""
+    """A text as it can stand between the braces of a BibTeX field."""
     return re.sub(r"([#$%&_])", r"\\\1", re.sub(r"[\\{}]", "", " ".join(words.split())))
 
 

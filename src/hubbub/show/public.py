@@ -29,7 +29,7 @@ UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u
 
 
 def seen(text: str) -> str:
-    """A text as a page shows it: nothing in it is invisible, and it is not endless."""
+    """A text as a page shows it: invisible characters made visible, and cut if it is very long."""
     shown = UNSEEN.sub(lambda odd: f"⟨U+{ord(odd[0]):04X}⟩", text[:LONG])
     return shown if len(text) <= LONG else f"{shown}… ({len(text):,} characters)"
 
@@ -72,14 +72,14 @@ def dumps(document: object) -> str:
 
 @dataclass
 class Pack:
-    """Rows as columns, with every text once; it knows how many bytes they will take."""
+    """Collects rows as columns in which every text stands once, and counts how many bytes they will take."""
 
     words: dict[str, int] = field(default_factory=dict)
     tables: list[dict[str, Any]] = field(default_factory=list)
     size: int = 0
 
     def add(self, table: Shown, room: int) -> None:
-        """The rows of one table, as many as there is room for."""
+        """Add the rows of one table, as many as there is room for."""
         keys, numbers = table.keys, table.numbers
         rows: list[list[object]] = []
         for row in table.rows:
@@ -103,7 +103,7 @@ class Pack:
         return self.words[text]
 
     def json(self) -> str:
-        """What the page's script reads."""
+        """The JSON that the page's script reads."""
         return dumps({"words": list(self.words), "tables": self.tables})
 
     def rows(self) -> dict[str, int]:

@@ -106,5 +106,5 @@ def _with_canaries(batch: pa.RecordBatch, canaries: Sequence[Canary], mine: Plan
 
 
 def _numbers(users: pa.ChunkedArray) -> Ints:
-    """User ids as numbers: they grow with the user's place in the log."""
+    """The numbers that serve as user ids; they grow with the user's place in the log."""
     return np.asarray(users.cast(pa.int64()).to_numpy())

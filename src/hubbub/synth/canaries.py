@@ -101,7 +101,7 @@ class Planted:
     canary: Ints
 
     def between(self, first: int, last: int) -> Planted:
-        """Those of users first, …, last - 1."""
+        """The planted searches of the users first, …, last - 1."""
         low, high = np.searchsorted(self.user, [first, last])
         return Planted(self.user[low:high], self.time[low:high], self.canary[low:high])
 
@@ -129,7 +129,7 @@ def plant(canaries: Sequence[Canary], seed: int, users: int, start: int, seconds
 
 
 def table(canaries: Sequence[Canary], planted: Planted) -> pa.Table:
-    """The truth: one row for each canary and user."""
+    """The truth table of canaries: one row per canary and user."""
     pairs = np.unique(np.stack([planted.canary, planted.user], axis=1), axis=0)
     chosen = [canaries[number] for number in pairs[:, 0].tolist()]
     return pa.table(

@@ -75,7 +75,7 @@ class Pages:
         return _in_order(row, searches)
 
     def _events(self, sessions: UserSessions, searches: SyntheticSearches) -> Events:
-        """One event or more for each search; the next search starts after the last of them."""
+        """One page event or more for each search; the user's next search starts after the last of them."""
         count = _geometric(draw(searches.keys, Purpose.EVENTS), self.law.another, self.law.most_events)
         search = np.repeat(np.arange(len(count)), count)
         start = np.cumsum(count) - count
@@ -99,7 +99,7 @@ class Pages:
         return Events(search, keys, time[search] + since, page)
 
     def _clicks(self, searches: SyntheticSearches, search: Ints, keys: Keys) -> Ints:
-        """How many clicks there are; the needs of the head are settled by one."""
+        """How many clicks each page event has; the more popular a need, the fewer."""
         settled = np.minimum(1.0, 0.3 + 0.07 * np.log(searches.popularity[search]))
         more = np.where(
             searches.navigational[search], self.law.more_navigational, self.law.more_informational * settled
@@ -121,13 +121,13 @@ class Pages:
 
 
 def _geometric(uniform: Floats, more: Floats | float, most: int) -> Ints:
-    """1, 2, …: each time one more with probability `more`."""
+    """Geometric numbers: 1, and one more again and again, each time with probability `more`."""
     count: Ints = np.minimum(1 + np.floor(np.log(uniform) / np.log(more)), most).astype(np.int64)
     return count
 
 
 def _running(values: Ints, first: Ints) -> Ints:
-    """Sums of the values since the first of each group, which must be 0."""
+    """Running sums within each group; the first value of a group must be 0."""
     total = np.cumsum(values)
     return total - total[first]
 

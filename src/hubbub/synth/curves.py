@@ -47,7 +47,7 @@ class Ranks:
         return self._table(uniform).astype(np.int64)
 
     def tilted(self, uniform: Floats, head: Floats) -> Ints:
-        """The same, with the probability of the ranks below the split changed to `head`."""
+        """The same distribution, but with probability `head` in all for the ranks below the split."""
         low = uniform * (self.head / head)
         high = self.head + (uniform - head) * ((1 - self.head) / (1 - head))
         return self(np.where(uniform < head, low, high))
@@ -68,13 +68,13 @@ def beta(concentration: float) -> QuantileTable:
 
 
 def cumulative(weights: Sequence[float]) -> Floats:
-    """Upper ends of the intervals of [0, 1) that belong to each choice."""
+    """Cumulative probabilities: choice i takes the interval of [0, 1) that ends at the i-th number."""
     total = np.cumsum(np.asarray(weights, float))
     return np.asarray(total / total[-1])
 
 
 def choose(ends: Floats, uniform: Floats) -> Ints:
-    """Which choice each number falls into; past the last end, one more."""
+    """Which choice each number of [0, 1) falls into; a number past the last end gives one choice more."""
     return np.searchsorted(ends, uniform, side="right").astype(np.int64)
 
 

@@ -17,7 +17,7 @@ DAY = 86_400
 
 @dataclass(frozen=True)
 class Users:
-    """Some consecutive users."""
+    """Some consecutive users, column by column."""
 
     index: Ints  # 0, 1, … over the whole log
     keys: Keys
@@ -35,7 +35,7 @@ class Users:
 
 @dataclass(frozen=True)
 class UserSessions:
-    """Their sessions, in order of time within a user."""
+    """The sessions of some users, in order of time within a user."""
 
     user: Ints  # place in People
     keys: Keys
@@ -44,7 +44,7 @@ class UserSessions:
 
 
 class Inhabitants:
-    """Draws users and sessions of one world."""
+    """Everybody who searches in one world: draws users and their sessions."""
 
     def __init__(self, world: World, key: Keys) -> None:
         self.world, self.key = world, key
@@ -85,7 +85,7 @@ class Inhabitants:
 
 
 def _calendar(preset: Preset) -> tuple[Floats, int]:
-    """The hours of the whole period, by weight, and its first second."""
+    """How likely a session starts in each hour of the period, cumulated, and the period's first second."""
     day = int(np.datetime64(preset.start, "D").astype(np.int64))
     weekday = (day + 3 + np.arange(preset.days)) % 7
     weights = np.outer(np.asarray(preset.sessions.weekdays)[weekday], np.asarray(preset.sessions.hours))

@@ -14,7 +14,7 @@ Numbers = tuple[float, ...]
 
 @dataclass(frozen=True)
 class UserHabits:
-    """How much users search, and what they turn to."""
+    """How much users search, and how often they come back to the same needs."""
 
     mu: float = 1.605  # of ln(sessions over the whole period)
     sigma: float = 1.50
@@ -58,7 +58,7 @@ class Needs:
 
 @dataclass(frozen=True)
 class QueryHabits:
-    """How a need is put into words."""
+    """How users put a need into words."""
 
     spellings: Numbers = (0.37, 0.26, 0.23, 0.02, 0.02, 0.01)  # name, name.com, www.name.com, …; else a rarer one
     varied: float = 0.34  # an informational need is not asked in its canonical form
@@ -72,7 +72,7 @@ class QueryHabits:
 
 @dataclass(frozen=True)
 class ClickHabits:
-    """What happens on a result page."""
+    """How users click on a result page."""
 
     another: float = 0.27  # another page event follows
     most_events: int = 12
@@ -137,7 +137,7 @@ PRESETS = {preset.name: preset for preset in (AOL, GOTZ)}
 
 
 def preset(name: str | Preset) -> Preset:
-    """The preset of this name; a preset is itself."""
+    """The preset of this name; a preset that is given as such is returned."""
     if isinstance(name, Preset):
         return name
     if name not in PRESETS:

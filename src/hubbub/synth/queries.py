@@ -31,7 +31,7 @@ def queries(world: World, intents: Ints, variants: Ints) -> pa.Array:
 
 
 def _named(world: World, intents: Ints, variants: Ints) -> pa.Array:
-    """A site's name in some spelling, or a completion."""
+    """The text of navigational queries (a site's name in some spelling) and of completions."""
     completes = (intents >= COMPLETIONS) & (intents < SMALL)
     sites = world.own_site(np.where(completes, 1, intents))
     keys = child(world.keys(np.where(completes, intents, sites)), variants)
@@ -60,7 +60,7 @@ def _named(world: World, intents: Ints, variants: Ints) -> pa.Array:
 
 
 def _worded(world: World, intents: Ints, variants: Ints) -> pa.Array:
-    """One to seven words."""
+    """The text of informational queries: one to seven words."""
     length, changes = _shape(world, intents, variants)
     owner = np.repeat(np.arange(len(intents)), length)
     slot = np.arange(len(owner)) - np.repeat(np.cumsum(length) - length, length)
@@ -82,7 +82,7 @@ def _shape(world: World, intents: Ints, variants: Ints) -> tuple[Ints, Mask]:
 
 
 def settled(world: World, intents: Ints, variants: Ints, navigational: Mask) -> tuple[Ints, Ints]:
-    """The same queries, those of one word or two named after them: not one text changes."""
+    """The same queries, but those of one or two words get the intent that is named after the words; no text changes."""
     intents, variants = intents.copy(), variants.copy()
     where = np.flatnonzero(~navigational & (variants > 0) & ((intents >= WORDS) | (variants == 2)))
     where = where[(intents[where] < COMPLETIONS) | (intents[where] >= WORDS)]

@@ -21,7 +21,7 @@ from hubbub.synth.write import require_free, suffix, writing
 
 @dataclass(frozen=True)
 class MadeLog:
-    """What was written."""
+    """A log that was made: its file, how many rows it has, and its truth tables."""
 
     out: Path
     rows: int

@@ -25,7 +25,7 @@ HEALTH = TOPICS.index("health")
 
 @dataclass(frozen=True)
 class SyntheticSearches:
-    """Searches in order: user, session, step."""
+    """Searches column by column, in the order of user, session and step."""
 
     user: Ints
     session: Ints
@@ -91,7 +91,7 @@ def _needs(world: World, people: Users, user: Ints, keys: Keys, new: Ints, step:
 
 
 def _intents(world: World, people: Users, user: Ints, need: Keys) -> tuple[Ints, Ints]:
-    """What is needed: its popularity rank, and the intent."""
+    """The popularity rank and the intent of each new need."""
     law = world.preset.needs
     rank = world.popularity.tilted(draw(need, Purpose.INTENT), people.head[user])
     bent = np.flatnonzero((draw(need, Purpose.BEND) < law.interest) & (rank > UNBENT))
@@ -105,7 +105,7 @@ def _intents(world: World, people: Users, user: Ints, need: Keys) -> tuple[Ints,
 
 
 def _variants(world: World, need: Keys, navigational: Mask) -> Ints:
-    """The words a new need is put into."""
+    """Which variant of its text the user asks for a new need."""
     law = world.preset.queries
     form, rarer = draw(need, Purpose.FORM), draw(need, Purpose.VARIANT)
     spelling = choose(np.cumsum(law.spellings), form)
@@ -119,7 +119,7 @@ def _variants(world: World, need: Keys, navigational: Mask) -> Ints:
 
 
 def _reformulations(world: World, keys: Keys, navigational: Mask) -> Ints:
-    """The words an old need is put into next."""
+    """Which variant of its text the user asks next for the same need."""
     law = world.preset.queries
     uniform = draw(keys, Purpose.REFORMULATION)
     rest = np.maximum(uniform - law.respelled, 0) / (1 - law.respelled)

@@ -5,7 +5,7 @@
     completions.parquet         phrase, completion, query, share        "fear of …", by true popularity
     serp.parquet                query, rank, url                        ten results of each text of 5 users or more
     document_frequency.parquet  keyword, documents                      every word of the log, of 10,000,000 documents
-    canaries.parquet            query, url, user, times                 one row a canary and user
+    canaries.parquet            query, url, user, times                 one row per canary and user
 
 A text that two intents share is listed under both in `intents`; elsewhere it is the one of more users. The tables are
 made by DuckDB in a stated amount of memory, whatever the size of the log.
@@ -82,7 +82,7 @@ class TruthWriter:
         self.close()
 
     def close(self) -> None:
-        """Leave nothing but the tables."""
+        """Close the database and remove its files, so that only the tables stay."""
         self._engine.close()
         shutil.rmtree(self._work, ignore_errors=True)
 
@@ -95,7 +95,7 @@ class TruthWriter:
         yield from self._engine.sql(query).to_arrow_reader(rows)
 
     def _intents(self) -> Iterator[pa.RecordBatch]:
-        """Every (intent, variant) with its text; kept for the tables that follow."""
+        """The rows of `intents`: every (intent, variant) with its text. The tables that follow are made from them."""
         self._engine.execute("CREATE TABLE intents (query VARCHAR, intent BIGINT, users BIGINT)")
         for batch in self._read(
             "SELECT intent, variant, sum(users)::BIGINT AS users FROM counts GROUP BY ALL ORDER BY 3 DESC, 1, 2"
@@ -115,7 +115,7 @@ class TruthWriter:
         return texts
 
     def _topics(self) -> Iterator[pa.RecordBatch]:
-        """One intent for each text, and its topic."""
+        """The rows of `topics`: for each text the topic of its one intent."""
         self._engine.execute(
             """CREATE TABLE texts AS
                SELECT query, sum(users) AS users, arg_max(intent, (users, -intent)) AS intent
@@ -125,7 +125,7 @@ class TruthWriter:
             yield pa.RecordBatch.from_arrays([batch["query"], World.topic(batch["intent"].to_numpy())], schema=TOPIC)
 
     def _serp(self) -> Iterator[pa.RecordBatch]:
-        """The public result lists of the texts that several users ask."""
+        """The rows of `serp`: the public result lists of the texts that several users ask."""
         found = f"SELECT query, intent FROM texts WHERE users >= {SERP_USERS} ORDER BY users DESC, query"
         for batch in self._read(found, 10_000):
             query = batch["query"].take(pa.array(np.repeat(np.arange(batch.num_rows), SERP_DEPTH)))
@@ -134,7 +134,7 @@ class TruthWriter:
             yield pa.RecordBatch.from_arrays([query, pa.array(rank), url], schema=SERP)
 
     def _documents(self) -> Iterator[pa.RecordBatch]:
-        """Each keyword gets its rank among words and site names, and documents by that rank."""
+        """The rows of `document_frequency`: each keyword with as many documents as its frequency rank gives it."""
         self._engine.register("known", ranked_keywords(self.world))
         for batch in self._read(
             f"""SELECT keyword, coalesce(rank, {RANKED_WORDS}) AS rank, md5_number_lower(keyword) AS key
@@ -148,7 +148,7 @@ class TruthWriter:
 
 @contextmanager
 def plain_errors(folder: Path) -> Iterator[None]:
-    """What the database says of a full disk or too little memory, in a user's words."""
+    """Turn the database's errors about a full disk or too little memory into errors that a user understands."""
     import duckdb
 
     try:

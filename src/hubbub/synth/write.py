@@ -37,7 +37,7 @@ class Writer(Protocol):
 
 
 class Parquet:
-    """Row groups of equal size, each written from one piece."""
+    """Writes a log as Parquet, in row groups of equal size."""
 
     def __init__(self, path: Path, schema: pa.Schema = SCHEMA) -> None:
         self._writer = pq.ParquetWriter(path, schema, compression="zstd", compression_level=1)
@@ -64,7 +64,7 @@ class Parquet:
 
 
 class AolWriter:
-    """Lines of the AOL format, after its header."""
+    """Writes a log in AOL's format: the header, then one line per row."""
 
     def __init__(self, path: Path, zipped: bool) -> None:
         self._file = path.open("wb")

@@ -71,7 +71,7 @@ def test_k_query_by_hand() -> None:
         (15, "shared", None),
         (20_000, "shared", None),
     ]
-    assert len({r["user"] for r in rows}) == 3, "one number a session"
+    assert len({r["user"] for r in rows}) == 3, "one number per session"
 
 
 def test_k_session_by_hand() -> None:

@@ -1,4 +1,4 @@
-"""A closed domain: one draw a key, held or not. The law of the selection, enumerated, is the product of the keys' laws.
+"""A closed domain: one draw per key, held or not. The enumerated law of the selection is the product of the keys' laws.
 
 Noise takes three values here, so that every run can be walked through; nothing in the argument needs more.
 """
@@ -35,7 +35,7 @@ def one_key(weight: int) -> Iterator[tuple[tuple[int, int] | None, float]]:
 
 
 def independent(size: int, held: dict[int, int]) -> Law:
-    """One draw a key, held (code → weight) or not."""
+    """One draw per key, held (code → weight) or not."""
     law: Law = defaultdict(float)
     for outcome in product(*(list(one_key(held.get(code, 0))) for code in range(size))):
         left = tuple((code, *leaves) for code, (leaves, _) in enumerate(outcome) if leaves is not None)

@@ -21,7 +21,7 @@ from hubbub.mechanisms.optimal.published.size import largest
 @pytest.mark.parametrize("goal", ["size", "diverse"])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_least_b_is_the_least_of_all_solutions(seed: int, goal: str) -> None:
-    """Every x of up to two rows a pair is written down; the least B of those that reach the target is found."""
+    """Every x of up to two rows per pair is written down; the least B of those that reach the target is found."""
     problem, target = made_up(40 + seed, 9, 8), 4
     ways = np.array(np.meshgrid(*[range(3 if goal == "size" else 2)] * 8)).reshape(8, -1).T
     ways = ways[ways.sum(axis=1) >= target]

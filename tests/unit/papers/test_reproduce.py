@@ -112,7 +112,7 @@ def test_verdicts_follow_from_the_numbers() -> None:
     assert part.stated("a", "2 < 3", 2, True, "", inequality=True).verdict == "holds"
     assert part.stated("a", "two", 2, True, "").verdict == "match"
     assert part.stated("a", "3 < 2", 2, False, "", inequality=True).verdict == "differs"
-    assert part.printed("a", "1.5", 1.54, "", noted="1.53").wrong == ("1.54 where our notes have 1.53",)
+    assert part.printed("a", "1.5", 1.54, "", noted="1.53").wrong == ("1.54 where our study found 1.53",)
     assert PaperPart("us", "some/table", "Table", ours=True).printed("a", "1.5", 1.56, "").wrong
 
 
@@ -211,7 +211,7 @@ def test_help_has_an_example(hubbub: Hubbub) -> None:
 def test_a_number_that_is_not_ours_ends_with_1(hubbub: Hubbub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paper, "table_3", lambda limit: 0.43 * limit)
     result = hubbub("reproduce", "safelog/table-3", "--json", code=1)
-    assert "safelog/table-3/10: 4.3 where our notes have 4.27" in result.stderr
+    assert "safelog/table-3/10: 4.3 where our study found 4.27" in result.stderr
     assert printed(result)[0]["verdict"] == "differs"
 
 

@@ -169,7 +169,7 @@ def test_every_table_of_crowd_has_a_law_whose_rows_keep_their_noise_sd(name: str
     assert isinstance(law, Normal)
     shared = {len(set(group.tolist())): width for group, width in law.shared}
     assert np.allclose(law.own**2 + sum(width**2 for width in shared.values()), spread**2)
-    assert (2 if name == "sessions" else 1) in shared, "one kept total a stage"
+    assert (2 if name == "sessions" else 1) in shared, "one kept total per stage"
     if name == "keywords":
         assert not law.shared[1][1].any(), "keywords are not selected, so nothing is learned from weights"
 

@@ -1,4 +1,4 @@
-"""The format of the AOL log of 2006: tab separated, one row a click, a blank query written `-`.
+"""The format of the AOL log of 2006: tab separated, one row per click, a blank query written `-`.
 
     AnonID  Query  QueryTime            ItemRank  ClickURL
     11      lilac  2006-03-01 07:17:12  1         http://www.example.org
@@ -47,7 +47,7 @@ class AolReader:
         return fixed(self.name, COLUMNS, given)
 
     def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
-        """One task a block of lines."""
+        """One task per block of lines."""
         return line_tasks(file, LAYOUT, canonical_urls)
 
 

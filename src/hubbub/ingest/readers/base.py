@@ -23,7 +23,7 @@ from hubbub.plugins import Registry
 
 @dataclass(frozen=True)
 class LineShape:
-    """How a format is recognised that fixes its user column."""
+    """How a log is recognised as one of this format; only for formats that fix the user column."""
 
     line: re.Pattern[bytes]  # what every line looks like
     words: str  # the same for a person
@@ -36,11 +36,11 @@ class Reader(Protocol):
 
     @property
     def name(self) -> str:
-        """What `--format` calls it."""
+        """The name that `--format` takes."""
 
     @property
     def sentence(self) -> str:
-        """What it reads, in words."""
+        """One sentence about the files it reads."""
 
     @property
     def shape(self) -> LineShape | None:
@@ -50,7 +50,7 @@ class Reader(Protocol):
         """Which input column plays which role; refuses a choice that does not fit the format."""
 
     def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
-        """The work of reading one file."""
+        """The tasks that together read one file, in the order of its lines."""
 
 
 READERS: Registry[Reader] = Registry(
@@ -59,7 +59,7 @@ READERS: Registry[Reader] = Registry(
 
 
 def register(reader: Reader) -> None:
-    """Make a format known."""
+    """Add a reader to the register, under its name."""
     READERS.add(reader)
 
 
@@ -79,7 +79,7 @@ def reader(name: str) -> Reader:
 
 
 def fixed(format: str, columns: Mapping[str, str], given: Mapping[str, str] | None) -> dict[str, str]:
-    """The columns of a format that leaves no choice."""
+    """The columns of a format that fixes them; refuses `--columns`."""
     if given:
         raise ParameterError(
             f"The format `{format}` fixes its columns.",
@@ -91,7 +91,7 @@ def fixed(format: str, columns: Mapping[str, str], given: Mapping[str, str] | No
 
 
 def line_tasks(file: Path, layout: Layout, canonical_urls: bool) -> Iterator[ReadTask]:
-    """The tasks of a delimited text file: one a block of lines."""
+    """The tasks of a delimited text file: one per block of lines."""
     with opened(file) as stream:
         for piece in blocks(stream):
             yield ReadTask(lambda piece=piece: from_lines(piece, layout, canonical_urls), stream.done())  # type: ignore[misc]

@@ -45,7 +45,7 @@ class Document(NamedTuple):
 
 
 def parse(line: str) -> dict[str, Any] | Reason:
-    """The object on a line; HEADER if it announces the next."""
+    """The object on a line, or why there is none; HEADER if the line only announces the next object."""
     try:
         found = decode(line)
     except (ValueError, RecursionError):
@@ -60,7 +60,7 @@ def parse(line: str) -> dict[str, Any] | Reason:
 
 
 def document(fields: Mapping[str, Any], unit: str) -> Document | Reason:
-    """What is used of an object; `unit` names the field that holds the user."""
+    """The fields of an object that become a record; `unit` names the field that holds the user."""
     action, user, id = fields.get(ACTION), fields.get(unit), name(fields.get(ID))
     if action is not None:
         rank, url = value(fields, RANK), name(value(fields, URL))
@@ -86,12 +86,12 @@ def value(fields: Mapping[str, Any], path: str) -> Any:
 
 
 def name(given: Any) -> str:
-    """Text, or a whole number as text; anything else names nothing."""
+    """A name as text: text as it is, a whole number in digits, anything else as the empty text."""
     return given if isinstance(given, str) else str(given) if type(given) is int else ""
 
 
 def plain(given: Any) -> str:
-    """A time or a rank as text, none for NaN; what cannot be one is left for the tests to refuse."""
+    """A time or a rank as text, empty for NaN; what is neither becomes a text that the tests of a record refuse."""
     if isinstance(given, str):
         return given
     if isinstance(given, float) and given.is_integer():
@@ -123,7 +123,7 @@ def instant(text: str) -> str:
 
 
 def trouble(found: Document) -> Reason | None:
-    """What escapes in a text may stand for, and no line may hold: NULs and halves of characters."""
+    """The reason to reject a document in which a JSON escape stands for a NUL or for half a character."""
     text = "".join(found)
     if "\0" in text:
         return Reason.NUL_BYTE

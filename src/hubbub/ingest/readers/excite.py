@@ -24,7 +24,7 @@ FORM = r"^\s*(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\s*$"
 
 
 def full_times(column: pa.Array) -> pa.Array:
-    """YYMMDDhhmmss as the other formats write it; what is neither that nor blank becomes no time."""
+    """YYMMDDhhmmss as the other formats write it; anything else that is not blank becomes `?`, which is no time."""
     last_century = pc.match_substring_regex(column, r"^\s*(69|[7-9]\d)")
     times = pc.if_else(
         last_century,
@@ -58,7 +58,7 @@ class ExciteReader:
         return fixed(self.name, COLUMNS, given)
 
     def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
-        """One task a block of lines."""
+        """One task per block of lines."""
         return line_tasks(file, LAYOUT, canonical_urls)
 
 

@@ -21,7 +21,7 @@ from hubbub.ingest.schema import Reason
 
 
 def loose(found: Mapping[int, Document], code: Codes, clicks: frozenset[str], canonical_urls: bool) -> pa.RecordBatch:
-    """Rows in LOOSE, of documents by the line on which they stood; what is wrong with one is marked there in `code`."""
+    """Documents, given by line, as rows of the schema LOOSE; the reason to reject one is put into `code`."""
     searches: dict[int, Document] = {}
     clicked: dict[int, Document] = {}
     for line, document in found.items():

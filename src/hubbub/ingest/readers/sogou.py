@@ -1,4 +1,4 @@
-"""The format of SogouQ: tab separated, GB18030, one row a click, a file a day.
+"""The format of SogouQ: tab separated, GB18030, one row per click, a file per day.
 
     07:32:11  5228056822071097  [丁香]  1 1  www.example.org/lilac
 
@@ -42,7 +42,7 @@ LAYOUT = Layout(
 
 
 def day_of(file: Path) -> date | None:
-    """The one day that the file's name tells, if it tells one."""
+    """The day in the name of the file; None if it holds no date, or several."""
     found = set()
     for year, month, day in DAY.findall(file.name):
         try:
@@ -53,7 +53,7 @@ def day_of(file: Path) -> date | None:
 
 
 def on(day: date, column: pa.Array) -> pa.Array:
-    """Times of day as times of that day."""
+    """Times of day, with the date put before them."""
     return pc.replace_substring_regex(column, r"^\s*(\S)", rf"{day} \1")
 
 
@@ -85,7 +85,7 @@ class SogouReader:
         return fixed(self.name, COLUMNS, given)
 
     def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
-        """One task a block of lines."""
+        """One task per block of lines."""
         day = day_of(file) or UNNAMED_DAY
         dress = {"time": lambda column: on(day, column), "rank": first_numbers}
         return line_tasks(file, replace(LAYOUT, dress=dress), canonical_urls)

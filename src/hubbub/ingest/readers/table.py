@@ -43,14 +43,14 @@ class TableReader:
         return names
 
     def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
-        """One task a block of lines, or a batch of rows."""
+        """One task per block of lines, or a batch of rows."""
         if is_parquet(file):
             return parquet.tasks(file, columns, canonical_urls)
         return line_tasks(file, _layout(file, columns), canonical_urls)
 
 
 def _mapping(given: Mapping[str, str] | None) -> dict[str, str]:
-    """The mapping, if it can be one."""
+    """The mapping from roles to columns, refused if it is not one that can be used."""
     allowed = f"{EXAMPLE}; roles: {', '.join(ROLES)}"
     if not given:
         raise ParameterError("A table needs --columns: the user's column is never guessed.", allowed=allowed)
@@ -75,7 +75,7 @@ def is_searchlog(file: Path) -> bool:
 
 
 def _layout(file: Path, names: Mapping[str, str]) -> Layout:
-    """Where the columns are in this file."""
+    """The layout of a text file: at which places of a line the mapped columns stand."""
     suffix = bare(file).suffix.lower()
     if suffix not in DELIMITERS:
         raise InputError(

@@ -4,7 +4,7 @@
     {"action_name": "click", "query_id": "q1", "client_id": "c1", "timestamp": "2024-05-16T12:35:02.123Z",
      "event_attributes": {"object": {"object_id": "sku-7"}, "position": {"ordinal": 3}}}
 
-A document with an `action_name` is an event, any other a search: files may hold both kinds, one object a line, or rows
+A document with an `action_name` is an event, any other a search: files hold both kinds, one object per line, or rows
 of Parquet. Events whose action is not in the list of clicks are passed over, and so are bulk lines that announce a
 document: they are no records. A click takes time and text from its search (`join`).
 
@@ -72,13 +72,13 @@ class UbiReader:
                 raise InputError(
                     "The file's name does not say that it holds UBI documents.",
                     given=file,
-                    allowed=f"{', '.join(TEXT)} with one object a line, each also with .gz or .zst; .parquet",
+                    allowed=f"{', '.join(TEXT)} with one object per line, each also with .gz or .zst; .parquet",
                     next="rename the file, or name the log's files by a glob",
                 )
         return {"user": names["user"], **COLUMNS, CLICK: actions}
 
     def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
-        """One task a block of lines, or a batch of rows."""
+        """One task per block of lines, or a batch of rows."""
         unit, clicks = columns["user"], frozenset(columns[CLICK].split("+"))
         if is_parquet(file):
             yield from ubi_parquet.tasks(file, unit, clicks, canonical_urls)

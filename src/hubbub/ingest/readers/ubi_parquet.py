@@ -80,7 +80,7 @@ def _readable(role: str, kind: Any) -> bool:
 
 
 def tasks(file: Path, unit: str, clicks: frozenset[str], canonical_urls: bool) -> Iterator[ReadTask]:
-    """One task a batch of rows."""
+    """One task per batch of rows."""
     where, size, done = paths(file, unit), file.stat().st_size, 0
     with parquet_file(file) as opened:
         rows = max(1, opened.metadata.num_rows)
@@ -118,7 +118,7 @@ def from_rows(raw: Mapping[str, pa.Array], clicks: frozenset[str], canonical_url
 
 
 def _values(role: str, column: pa.Array) -> list[str]:
-    """A column as a document's text; broken UTF-8 stays recognisable as such."""
+    """The values of a column as texts of documents; broken UTF-8 is kept in a form by which it is rejected later."""
     column = flat(column)
     if pa.types.is_binary(column.type):
         return [value.decode(errors="surrogateescape") for value in column.fill_null(b"").to_pylist()]

@@ -1,4 +1,4 @@
-"""The papers' experiments, run again on the synthetic log: what a paper shows, what we see, verdict, why.
+"""The papers' experiments, run again on the synthetic log: what a paper shows, what we see, the verdict and why.
 
     rule       how a row is decided, once for all          rows    the row, and the experiment that gives rows
     lab        one draw: its log, its split, its noise     draws   all draws, in processes, kept as they finish

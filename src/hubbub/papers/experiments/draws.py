@@ -1,4 +1,4 @@
-"""All draws of some experiments: each in a process of its own, each number kept as soon as it is there.
+"""All draws of some experiments: each draw in a process of its own, each result kept as soon as it is there.
 
 A cell is what one run saw in one draw, a small JSON file named after both. A run that was interrupted goes on where it
 was: cells of the same version of hubbub are read, not made again.
@@ -65,7 +65,7 @@ def compute(
 
 
 def draw(names: Sequence[str], users: int, seed: int, folder: Path, threads: int | None) -> None:
-    """Everything that is missing of one draw."""
+    """Run, in one draw, every experiment whose cell is not kept yet."""
     with tempfile.TemporaryDirectory(prefix="hubbub-draw-") as work, Lab(users, seed, Path(work), threads) as lab:
         for name in names:
             if read(folder, name, users, seed) is None:
@@ -78,7 +78,7 @@ PACKAGE = __name__.rpartition(".")[0]
 
 
 def name_of(run: Run) -> str:
-    """A run's name: the paper's module and the function."""
+    """The name of an experiment's function in the files of cells: the paper's module and the function."""
     return f"{run.__module__.rpartition('.')[2]}.{run.__name__}"
 
 
@@ -87,7 +87,7 @@ def _path(folder: Path, name: str, users: int, seed: int) -> Path:
 
 
 def read(folder: Path, name: str, users: int, seed: int) -> Numbers | None:
-    """A cell, None where there is none of this version."""
+    """What a cell's file holds; None if there is none, or one of another version of hubbub."""
     path = _path(folder, name, users, seed)
     if not path.is_file():
         return None
@@ -100,7 +100,7 @@ def read(folder: Path, name: str, users: int, seed: int) -> Numbers | None:
 
 
 def _write(path: Path, numbers: Numbers) -> None:
-    """Whole or not at all."""
+    """Write a cell's file whole or not at all."""
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     text = json.dumps({"hubbub": hubbub.__version__, "numbers": numbers}, allow_nan=False, indent=1)
     with disk_errors(path, "--out"):

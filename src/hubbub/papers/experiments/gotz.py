@@ -55,12 +55,12 @@ PER_USER = {"keywords": 56, "queries": 20, "clicks": 14, "transitions": 7}
 
 
 def zealous(lab: Lab, epsilon: int = 5, m: int = 1) -> dict[str, object]:
-    """The settings of every run."""
+    """The settings of ZEALOUS in every run of this paper."""
     return {"epsilon": epsilon, "delta": "0.001", "m": m, "U": lab.users, "keep": "random"}
 
 
 def said(epsilon: object = 5, m: object = 1) -> str:
-    """The same for a reader."""
+    """The settings in words, for the row."""
     return f"preset gotz; zealous published, epsilon={epsilon}, delta=0.001, m={m}, U=users, keep=random"
 
 
@@ -76,7 +76,7 @@ def k_query(lab: Lab, k: int) -> dict[str, pa.Table]:
 
 
 def by_m(lab: Lab) -> Numbers:
-    """Every kind of item at every m."""
+    """Release every kind of item at every m, and score each release."""
     found: Numbers = {}
     original, people = lab.original(PRESET), lab.log(PRESET).users()
     for kind in KINDS:
@@ -95,12 +95,12 @@ def by_m(lab: Lab) -> Numbers:
 
 
 def over_m(cells: DrawSamples, kind: str, metric: str) -> dict[str, DrawSample]:
-    """One metric at every m."""
+    """The samples of one metric, by m."""
     return cells.series(f"{kind} m={{}} {metric}", MS, "m = {}")
 
 
 def table_3(cells: DrawSamples) -> Iterator[PaperFinding]:
-    """Distinct items and total counts."""
+    """Table 3: numbers of distinct items, and their total counts."""
     lost: dict[str, DrawSample] = {}
     for kind in KINDS:
         distinct, total = over_m(cells, kind, "distinct"), over_m(cells, kind, "total")
@@ -165,13 +165,13 @@ def _loss(after: float, before: float) -> float:
 
 
 def _tip(series: Mapping[str, DrawSample]) -> DrawSample:
-    """The m of the highest total, draw by draw."""
+    """The m with the highest total count, draw by draw."""
     columns = zip(*(sample.values for sample in series.values()), strict=True)
     return DrawSample(tuple(MS[int(np.argmax([-1.0 if x is None else x for x in column]))] for column in columns))
 
 
 def figure_2(cells: DrawSamples) -> Iterator[PaperFinding]:
-    """Coverage and precision by m."""
+    """Figure 2: coverage and precision by m."""
     for kind in KINDS:
         covered, released = over_m(cells, kind, "coverage@1000"), over_m(cells, kind, "distinct")
         yield PaperFinding(
@@ -225,14 +225,14 @@ def figure_2(cells: DrawSamples) -> Iterator[PaperFinding]:
 
 
 def _least(series: Mapping[str, DrawSample]) -> str:
-    """The m > 1 of the smallest mean."""
+    """The m above 1 whose mean is the smallest."""
     others = {name: DrawSample(tuple(None if x is None else -x for x in s.values)) for name, s in series.items()}
     del others["m = 1"]
     return best(others)
 
 
 def figure_3(cells: DrawSamples) -> Iterator[PaperFinding]:
-    """Which m is the most precise."""
+    """Figure 3: which m is the most precise."""
     for kind, m in (("keywords", 8), ("queries", 2)):
         kl, here = over_m(cells, kind, "kl@100"), f"m = {m}"
         lower_still = [name for name in kl if direction(kl[here], kl[name]) < 0]

@@ -55,7 +55,7 @@ def slope(n: Integers, least: int) -> float | None:
 
 
 def figure_4(cells: DrawSamples) -> Iterator[PaperFinding]:
-    """Distributions of counts, ε = 5, m = 1, k = 10."""
+    """Figure 4: distributions of counts at ε = 5, m = 1, k = 10."""
     for kind in KINDS:
         ours, theirs = (cells[f"{kind} slope {side}"] for side in ("original", "zealous"))
         yield PaperFinding(
@@ -89,7 +89,7 @@ def figure_4(cells: DrawSamples) -> Iterator[PaperFinding]:
 
 
 def figure_5(cells: DrawSamples) -> Iterator[PaperFinding]:
-    """Average difference to the original's counts."""
+    """Figure 5: the average difference to the original's counts."""
     for kind in KINDS:
         by = cells.series(f"{kind} epsilon={{}} difference", EPSILONS, "ε = {}")
         released = cells.series(f"{kind} epsilon={{}} distinct", EPSILONS, "ε = {}")

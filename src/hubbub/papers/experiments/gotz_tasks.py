@@ -51,7 +51,7 @@ def caching(lab: Lab) -> Numbers:
 
 
 def _cache(lab: Lab) -> Callable[[pa.Table], tuple[float, int]]:
-    """The task's cache, with what is asked and how long the lists are looked up once."""
+    """The cache of the index-caching task; what is asked and how long the lists are is looked up once for all logs."""
     documents = lab.truth(PRESET).table("document_frequency")
     assert documents is not None
     asked = need(lab.original(PRESET, "count"), "keywords", "original")
@@ -68,7 +68,7 @@ def _cache(lab: Lab) -> Callable[[pa.Table], tuple[float, int]]:
 
 
 def figure_6(cells: DrawSamples) -> Iterator[PaperFinding]:
-    """ε, k and m."""
+    """Figure 6: hit probabilities by ε, k and m."""
     by, ks, ms = (
         cells.series(f"{name}={{}} hit", values, f"{label} = {{}}")
         for name, label, values in (("epsilon", "ε", EPSILONS), ("k", "k", KS), ("m", "m", MS))
@@ -159,7 +159,7 @@ BESIDE = [f"ε = {e} beside k = {k}" for e, k in zip(FEW, FEW_K, strict=True)]
 
 
 def figure_7(cells: DrawSamples) -> Iterator[PaperFinding]:
-    """Quality by ε and k, and the coverage that goes with it."""
+    """Figure 7: quality by ε and k, and the coverage that goes with it."""
     parameters = f"{said(FEW)}; k={list(FEW_K)}; query-substitution"
     evaluated = _series(cells, "m=1 epsilon={} queries_evaluated", "k={} queries_evaluated")
     for metric in METRICS:
@@ -207,7 +207,7 @@ def _series(cells: DrawSamples, epsilon: str, k: str) -> dict[str, DrawSample]:
 
 
 def figure_8(cells: DrawSamples) -> Iterator[PaperFinding]:
-    """m = 1 and m = 6."""
+    """Figure 8: quality with m = 1 and with m = 6."""
     for cut in CUTS:
         one, six = (cells.series(f"m={m} epsilon={{}} coverage@{cut}", FEW, "ε = {}") for m in (1, 6))
         evaluated = {

@@ -26,7 +26,7 @@ LOOSEST, TIGHTEST = ("2.3", "0.8"), ("1.001", "1e-4")
 
 
 def bound(e_epsilon: str, delta: str) -> float:
-    """B of a cell."""
+    """B = min{ε, ln 1/(1−δ)} of one cell of the table."""
     return math.log(power(e_epsilon, delta))
 
 
@@ -40,7 +40,7 @@ def output(lab: Lab) -> Numbers:
 
 
 def table_4(cells: DrawSamples) -> Iterator[PaperFinding]:
-    """What the table's numbers have in common, and what they cannot have."""
+    """Table 4: the pattern that its numbers follow, and sizes that no log could give."""
     one, n, size = cells["optimum"], cells["users"], cells["size"]
     evaluated = {"users": n, "pairs": cells["pairs"], "|D|": size}
     loosest, tightest = bound(*LOOSEST), bound(*TIGHTEST)

@@ -24,7 +24,7 @@ SAID = f"preset aol; korolova published, epsilon={EPSILON}, delta={DELTA}, d={DS
 
 
 def shares(lab: Lab) -> Numbers:
-    """Both shares for every d."""
+    """The shares of distinct queries and of searches that are published, for every d."""
     found: Numbers = {}
     original = lab.original(PRESET, "count")
     queries = need(original, "queries", "original")
@@ -39,7 +39,7 @@ def shares(lab: Lab) -> Numbers:
 
 
 def fractions(cells: DrawSamples) -> Iterator[PaperFinding]:
-    """Per cent of distinct queries and of searches."""
+    """Whether both shares are non-negligible, and near the figures that we have."""
     distinct, volume = (cells.series(f"d={{}} published_{what}", DS, "d = {}") for what in ("distinct", "volume"))
     released = cells.series("d={} released", DS, "released, d = {}") | {"distinct in the log": cells["distinct"]}
     none = DrawSample((0.0,) * len(cells.draws))

@@ -62,7 +62,7 @@ class Lab:
         return Truth(self.folder / f"{preset}-{self.users}-truth")
 
     def original(self, preset: str, counts: str = "users") -> Evidence:
-        """That log as tables, counted once."""
+        """The original of that log as tables of evidence, counted once."""
         if (preset, counts) not in self._originals:
             self._originals[preset, counts] = Evidence.of_log(self.log(preset), counts)
         return self._originals[preset, counts]
@@ -86,7 +86,7 @@ class Lab:
         return next(self.sweep(log, name, [settings], **context))
 
     def sweep(self, log: SearchLog, name: str, settings: Sequence[Settings], **context: object) -> Iterator[Evidence]:
-        """The same for several settings that limit users alike: the log is measured once, and noise drawn for each."""
+        """Tables for several settings that bound users alike: the log is measured once, and noise drawn for each."""
         mechanisms = [build(name, dict(each), **context) for each in settings]
         if any(each.bounds() != mechanisms[0].bounds() for each in mechanisms):
             raise OurBug(f"{name}: these settings do not limit users alike")
@@ -113,7 +113,7 @@ class Lab:
         return self._opened.enter_context(read_log(path, format="table", threads=self.threads, work=self.folder))
 
     def close(self) -> None:
-        """Close the logs."""
+        """Close every log of this draw and remove its files."""
         self._originals.clear()
         self._logs.clear()
         self._opened.close()

@@ -59,7 +59,7 @@ class ExperimentRow:
     caution: str
 
     def record(self) -> dict[str, object]:
-        """For `--json`, unrounded."""
+        """The row as `--json` prints it, with all digits."""
         return {
             "id": self.id,
             "paper": self.paper,
@@ -79,7 +79,7 @@ class ExperimentRow:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A figure or a table."""
+    """A figure or a table of a paper: what is run in every draw, and how rows are read from all draws."""
 
     id: str
     paper: str
@@ -90,7 +90,7 @@ class Experiment:
     read: Callable[[DrawSamples], Iterator[PaperFinding]]
 
     def rows(self, cells: DrawSamples, command: str, statements: int = 1) -> Iterator[ExperimentRow]:
-        """What all draws say, of so many statements in all."""
+        """The rows of the experiment, decided over all draws; `statements` are tested in all."""
         for finding in self.read(cells):
             id, why = f"{self.id}/{finding.name}", f"{finding.decision.why} {finding.note}".strip()
             yield ExperimentRow(

@@ -48,7 +48,7 @@ class DrawSample:
 
     @property
     def mean(self) -> float | None:
-        """Over the draws."""
+        """The mean over all draws."""
         return math.fsum(self.known) / len(self.known) if self.known else None
 
     @property
@@ -77,7 +77,7 @@ class DrawSample:
         return float(t.sf((mean - edge) / error, len(self.known) - 1))
 
     def with_other(self, other: DrawSample, what: Callable[[float, float], float]) -> DrawSample:
-        """A number of two samples, draw by draw."""
+        """A function of two samples, draw by draw."""
         pairs = zip(self.values, other.values, strict=True)
         return DrawSample(tuple(None if a is None or b is None else what(a, b) for a, b in pairs))
 
@@ -85,7 +85,7 @@ class DrawSample:
         return self.with_other(other, lambda a, b: a - b)
 
     def record(self) -> dict[str, object]:
-        """For JSON, with all digits; an interval only where there is one."""
+        """The sample as `--json` prints it, with all digits; an interval only where there is one."""
         mean, half = self.mean, self.half
         low = high = None
         if mean is not None and half is not None and math.isfinite(half):
@@ -150,7 +150,7 @@ def apart_by_chance(a: DrawSample, b: DrawSample) -> float:
 
 
 def higher(a: DrawSample, b: DrawSample, names: tuple[str, str] = NAMES) -> Decision:
-    """b is higher than a."""
+    """Decide whether b is higher than a."""
     if a.mean is None or b.mean is None:
         return NOTHING
     found, (first, second), p = direction(a, b), names, apart_by_chance(a, b)
@@ -162,12 +162,12 @@ def higher(a: DrawSample, b: DrawSample, names: tuple[str, str] = NAMES) -> Deci
 
 
 def lower(a: DrawSample, b: DrawSample, names: tuple[str, str] = NAMES) -> Decision:
-    """b is lower than a."""
+    """Decide whether b is lower than a."""
     return _turned(higher(_negative(a), _negative(b), names))
 
 
 def rises(series: Mapping[str, DrawSample]) -> Decision:
-    """The last is higher than the first, and no step falls."""
+    """Decide whether the last is higher than the first, with no step that falls."""
     names, samples = list(series), list(series.values())
     if any(sample.mean is None for sample in samples):
         return NOTHING
@@ -184,12 +184,12 @@ def rises(series: Mapping[str, DrawSample]) -> Decision:
 
 
 def falls(series: Mapping[str, DrawSample]) -> Decision:
-    """The last is lower than the first, and no step rises."""
+    """Decide whether the last is lower than the first, with no step that rises."""
     return _turned(rises({name: _negative(sample) for name, sample in series.items()}))
 
 
 def peaks(series: Mapping[str, DrawSample]) -> Decision:
-    """Some inner one, the one with the highest mean, is higher than the first and than the last."""
+    """Decide whether the inner sample with the highest mean is higher than the first and than the last."""
     if any(sample.mean is None for sample in series.values()):
         return NOTHING
     at, (first, *_, last) = best(series), series
@@ -214,7 +214,7 @@ def best(series: Mapping[str, DrawSample]) -> str:
 
 
 def close(a: DrawSample, b: DrawSample, names: tuple[str, str] = NAMES, within: float = CLOSE) -> Decision:
-    """Their difference, with its interval, stays within a part of the larger mean."""
+    """Decide whether the difference, with its interval, stays within a part of the larger mean."""
     apart = b - a
     if a.mean is None or b.mean is None or apart.mean is None or apart.half is None:
         return NOTHING
@@ -234,7 +234,7 @@ def close(a: DrawSample, b: DrawSample, names: tuple[str, str] = NAMES, within: 
 
 
 def near(found: DrawSample, printed: float, distance: float) -> Decision:
-    """The mean is within a distance of the printed number."""
+    """Decide whether the mean is within a distance of the printed number."""
     if found.mean is None:
         return NOTHING
     apart = found.mean - printed
@@ -244,7 +244,7 @@ def near(found: DrawSample, printed: float, distance: float) -> Decision:
 
 
 def times(a: DrawSample, b: DrawSample, printed: float, factor: float, names: tuple[str, str] = NAMES) -> Decision:
-    """b is the printed number of times a, within a factor: by the mean of the logarithms."""
+    """Decide whether b is the printed number of times a, within a factor, by the mean of the logarithms."""
     positive = all(value is not None and value > 0 for value in (*a.values, *b.values))
     mean = b.with_other(a, lambda x, y: math.log(x / y)).mean if positive else None
     if mean is None:
@@ -254,7 +254,7 @@ def times(a: DrawSample, b: DrawSample, printed: float, factor: float, names: tu
 
 
 def every(decisions: Sequence[Decision]) -> Decision:
-    """All of several: shown if all are; differs if one does; the reasons of those that are not shown."""
+    """Several decisions as one: shown if all are, differs if one does; with the reasons of those that are not shown."""
     wrong = [decision for decision in decisions if decision.verdict != "shown"]
     weakest = max((decision.p for decision in decisions if decision.p is not None), default=None)
     if not wrong:
@@ -275,7 +275,7 @@ def _at_most_1(p: float) -> float:
 
 
 def _turned(decision: Decision) -> Decision:
-    """The words of the opposite direction."""
+    """A reason with its words of direction exchanged: higher for lower, rises for falls."""
     words = [("higher", "lower"), ("rises", "falls"), ("highest", "lowest")]
     text = decision.why
     for up, down in words:

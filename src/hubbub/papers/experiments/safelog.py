@@ -38,24 +38,24 @@ GRAPHS = {"clicks": "", "clicks and transitions": " with transitions"}
 
 
 def settings(K: int, b: int, limit: int = 100, tau: int = 5) -> dict[str, object]:
-    """One release."""
+    """The settings of one release."""
     return {"K": K, "b": b, "b_q": 10, "b_c": 10, "q_f": limit, "c_f": limit, "tau": tau}
 
 
 def said(K: object, b: object, limit: object = 100, more: str = "") -> str:
-    """The same for a reader."""
+    """The settings in words, for the row."""
     return f"preset aol; safelog published, K={K}, b={b}, b_q=b_c=10{more}, q_f=c_f={limit}, tau=5, p_g=1; retrieval"
 
 
 def released(
     lab: Lab, log: SearchLog, each: list[dict[str, object]], tables: Sequence[str] = ("queries", "clicks")
 ) -> Iterator[Evidence]:
-    """Queries and clicks, unless said."""
+    """The tables that one release publishes of the training users: queries and clicks, unless said otherwise."""
     return lab.sweep(log, "safelog", each, variant="published", tables=list(tables), pool=lab.pool)
 
 
 def questions(lab: Lab) -> Test:
-    """The test part."""
+    """The queries and clicks of the users that are kept for testing."""
     setup = Setup(seed=lab.seed, options={"fold": FOLD})
     ((_, test, _, _),) = folded(lab.original(PRESET, "count"), setup)
     return test
@@ -118,7 +118,7 @@ def _answered(cells: DrawSamples, *names: str) -> dict[str, DrawSample]:
 
 
 def figure_3(cells: DrawSamples) -> Iterator[PaperFinding]:
-    """K = 500, b = 10, against the log it was made from: both on the graph of clicks, then both with transitions."""
+    """Figure 3: K = 500, b = 10 against the log it was made from, on the graph of clicks, then with transitions."""
     for (graph, name), (short, ranking) in product(GRAPHS.items(), RANKINGS.items()):
         here, original, same = f"K=500 b=10{name}", f"original{name}", f"same{name}"
         command = said(500, 10, more=", b_t=10" if name else "")
@@ -147,7 +147,7 @@ def figure_3(cells: DrawSamples) -> Iterator[PaperFinding]:
 
 
 def figure_4(cells: DrawSamples) -> Iterator[PaperFinding]:
-    """By b, for each K."""
+    """Figure 4: scores by b, for each K."""
     for K in KS:
         for short in ("IF", "RW"):
             by = cells.series(f"K={K} b={{}} {RANKINGS[short]}.nDCG@10", BS, "b = {}")
@@ -187,7 +187,7 @@ def figure_4(cells: DrawSamples) -> Iterator[PaperFinding]:
 
 
 def figure_5(cells: DrawSamples) -> Iterator[PaperFinding]:
-    """Privacy by equation (2) beside utility."""
+    """Figure 5: privacy by equation (2) beside utility."""
     for K, turn in ((100, 35), (500, 120)):
         epsilons = {b: paper.epsilon(q_f=100, c_f=100, b=b, K=K, b_q=10, b_c=10) for b in BS}
         by = cells.series(f"K={K} b={{}} implicit_feedback.nDCG@10", BS, "b = {}")
@@ -252,7 +252,7 @@ def equal_sizes(lab: Lab) -> Numbers:
 
 
 def table_3(cells: DrawSamples) -> Iterator[PaperFinding]:
-    """q_f = c_f from 10 to 200, K = b = 10."""
+    """Table 3: q_f = c_f from 10 to 200, K = b = 10."""
     evaluated = {
         f"{what}, q_f = {limit}": cells[f"limit={limit} {name}"]
         for what, name in (("users", "users"), ("searches", "searches"), ("test queries", "test_queries_evaluated"))

@@ -38,7 +38,7 @@ def said(K: object = 20) -> str:
 
 
 def sweep(lab: Lab) -> Numbers:
-    """The original, and KA, DP_C and DP_S for every K."""
+    """Score the original log, and the logs of KA, DP_C and DP_S for every K."""
     trained, prefixes = learned(lab.original(PRESET, "count"), lab.seed)
     found: Numbers = {}
     _keep(found, "original", trained, prefixes)
@@ -58,7 +58,7 @@ def sweep(lab: Lab) -> Numbers:
 
 
 def _keep(found: Numbers, name: str, graph: Graph, prefixes: Prefixes, release: Evidence | None = None) -> None:
-    """Scores of a graph; none where it answers nothing."""
+    """Keep the scores of a graph; a graph that answers nothing has none."""
     scores = suggested(graph, prefixes)
     for metric, value in scores.items():
         mean = metric in PRINTED and not scores["prefixes_evaluated"]
@@ -91,7 +91,7 @@ def _at(run: str, K: int = 20) -> str:
 
 
 def table_5(cells: DrawSamples) -> Iterator[PaperFinding]:
-    """K = 20."""
+    """Table 5: every log at K = 20."""
     evaluated = {run: cells[f"{_at(run)} sessions_evaluated"] for run in RUNS}
     counts = {f"sessions, {run}": sample for run, sample in evaluated.items()} | {
         "sessions": cells["original sessions"]
@@ -169,7 +169,7 @@ def smaller_is_better(cells: DrawSamples, counts: Mapping[str, DrawSample]) -> I
 
 
 def figure_1(cells: DrawSamples) -> Iterator[PaperFinding]:
-    """What is left for each K."""
+    """Figure 1: how much of the log is left for each K."""
     for part, run, table, ks in (
         ("a", "KA", "clicks", KS_KA),
         ("b", "DP_C", "clicks", KS),
@@ -188,7 +188,7 @@ def figure_1(cells: DrawSamples) -> Iterator[PaperFinding]:
 
 
 def figure_2(cells: DrawSamples) -> Iterator[PaperFinding]:
-    """Against the number of evaluated sessions."""
+    """Figure 2: scores against the number of evaluated sessions."""
     counts: dict[str, DrawSample] = {}
     for run, ks in CURVES.items():
         counts |= cells.series(f"{run} {{}} sessions_evaluated", ks, f"{run}, K = {{}}")

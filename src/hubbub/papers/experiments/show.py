@@ -13,14 +13,14 @@ from hubbub.papers.experiments.rule import VERDICTS, DrawSample
 
 
 def number(x: float) -> str:
-    """A few digits; whole numbers and large ones as they are."""
+    """A number with a few digits; whole numbers and large ones as they are."""
     if x == round(x) and abs(x) < 1e15:
         return f"{int(x):,}"
     return f"{x:,.0f}" if abs(x) >= 10_000 else f"{x:.4g}"
 
 
 def mean(sample: DrawSample) -> str:
-    """The mean and half its interval."""
+    """The mean of a sample and half the width of its interval."""
     if sample.mean is None or sample.half is None:
         return "–"
     spread = f" ± {number(float(f'{sample.half:.2g}'))}" if sample.half and math.isfinite(sample.half) else ""
@@ -28,7 +28,7 @@ def mean(sample: DrawSample) -> str:
 
 
 def listed(samples: Mapping[str, DrawSample]) -> str:
-    """Names and means in a line."""
+    """Names with the means of their samples, in one line."""
     return "; ".join(f"{name}: {mean(sample)}" for name, sample in samples.items()) or "–"
 
 
@@ -55,7 +55,7 @@ def lines(rows: Sequence[ExperimentRow], width: int, *, details: bool = False) -
 
 
 def summary(rows: Sequence[ExperimentRow]) -> str:
-    """How many of each verdict."""
+    """How many rows have each verdict, in one line."""
     many = Counter(row.verdict for row in rows)
     return (
         f"{len(rows)} row{'s' * (len(rows) != 1)}: "

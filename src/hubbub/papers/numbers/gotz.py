@@ -35,7 +35,7 @@ USERS, DELTA = 500_000, Fraction(1, 1000)
 
 
 def rows() -> Iterator[NumberRow]:
-    """In the order of the paper, Theorem 1 beside the table that contradicts it."""
+    """All rows in the order of the paper, Theorem 1 beside the table that contradicts it."""
     yield from corollary_1()
     yield from table_1()
     yield from section_5_3()
@@ -55,7 +55,7 @@ def rows() -> Iterator[NumberRow]:
 
 
 def table_1() -> Iterator[NumberRow]:
-    """All sixteen entries, and how they were rounded."""
+    """Table 1: all sixteen entries, and how they were rounded."""
     nearest = raised = 0
     for scale, printed in PRINTED_1.items():
         lam = Fraction(scale)
@@ -120,7 +120,7 @@ def _digits(x: Decimal, n: int, rounding: str) -> Decimal:
 
 
 def theorem_1() -> Iterator[NumberRow]:
-    """Equation (3) against Table 1, and against the probability that a new item shows."""
+    """Theorem 1: equation (3) against Table 1, and against the probability that a new item is released."""
     yield THEOREM_1.printed(
         "table-1",
         "7.2e-20",
@@ -144,7 +144,7 @@ def theorem_1() -> Iterator[NumberRow]:
 
 
 def theorem_2() -> Iterator[NumberRow]:
-    """Stands: exactly, for two items at the filter; and a choice of items that would break it."""
+    """Theorem 2 stands, exactly so for two items at the filter; and a choice of items that would break it."""
     lam, delta = Fraction(2), Fraction(1, 20)
     tau_prime = formulas.theorem2_tau_prime(2, 1, lam, 1, delta)
     one = survives(1, 1, tau_prime, 2)
@@ -168,7 +168,7 @@ def theorem_2() -> Iterator[NumberRow]:
 
 
 def theorem_3() -> Iterator[NumberRow]:
-    """Both printed expressions, and what is left of them."""
+    """Theorem 3: both printed expressions, and what is left of them."""
     xi, lam, tau_star = 10.0, 5.0, 100.0
     missed, accuracy = theorem3_printed(xi, lam)
     always = {
@@ -208,7 +208,7 @@ def theorem_3() -> Iterator[NumberRow]:
 
 
 def table_2() -> Iterator[NumberRow]:
-    """Five entries, the caption, and the minimum in between."""
+    """Table 2: five entries, the caption, and the minimum in between."""
     lam = Fraction(4)
 
     def at(tau: int, delta: Fraction = DELTA) -> float:
@@ -236,7 +236,7 @@ def table_2() -> Iterator[NumberRow]:
 
 
 def proposition_4() -> Iterator[NumberRow]:
-    """How often the ceiling is not the best integer, by how much, and why."""
+    """Proposition 4: how often the ceiling is not the best integer, by how much, and why."""
     worse, loss = 0, 0.0
     for m in range(1, 11):
         for tenth in range(1, 101):
@@ -277,7 +277,7 @@ def proposition_4() -> Iterator[NumberRow]:
 
 
 def corollary_1() -> Iterator[NumberRow]:
-    """The size of the domain, and the size that is needed."""
+    """Corollary 1: the size of the domain, and the size that is needed."""
     domain = 900_000**6
     yield COROLLARY_1.printed(
         "domain",

@@ -48,7 +48,7 @@ def limit(e_epsilon: str, delta: str) -> float:
 
 
 def rows() -> Iterator[NumberRow]:
-    """The tables, then the theorem, then the whole algorithm."""
+    """All rows: the tables, then the theorem, then the whole algorithm."""
     yield from table_4()
     yield from forced()
     yield from tables_5_to_7()
@@ -61,7 +61,7 @@ def rows() -> Iterator[NumberRow]:
 
 
 def table_4() -> Iterator[NumberRow]:
-    """One row for each class of cells with equal B, then what else the table says."""
+    """Table 4: one row for each class of cells with equal B, then what else the table says."""
     classes: dict[Fraction, list[tuple[str, str]]] = {}
     for e_epsilon in OUTPUT:
         for delta in DELTAS:
@@ -122,7 +122,7 @@ def table_4() -> Iterator[NumberRow]:
 
 
 def forced() -> Iterator[NumberRow]:
-    """The privacy that a printed size leaves to somebody."""
+    """The δ and the ε that some user must have had, given the sizes that were printed."""
     for size, delta, noted in ((3759, "1e-4", "0.850"), (13088, "0.5", "0.9987")):
         yield FORCED.claim(
             f"{size}-delta", delta, -math.expm1(-size / USERS), f"{size} rows were printed for this δ.", noted=noted
@@ -144,7 +144,7 @@ def forced() -> Iterator[NumberRow]:
 
 
 def tables_5_to_7() -> Iterator[NumberRow]:
-    """Every output size, and every percentage of pairs."""
+    """Tables 5 to 7: every output size, and every percentage of pairs."""
     for size in range(3000, 9000, 1000):
         yield TABLES_5_6.fits(
             str(size), str(size), limit("2.0", "0.5"), f"Both columns |O| = {size}, five entries each.", noted="1372"

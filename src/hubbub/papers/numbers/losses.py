@@ -19,7 +19,7 @@ CELLS = 2**14
 
 @dataclass(frozen=True)
 class LossGrid:
-    """Mass at (first + i) · grid."""
+    """A distribution of privacy losses: mass[i] is the probability of the loss (first + i) · grid."""
 
     first: int
     mass: Floats
@@ -27,13 +27,13 @@ class LossGrid:
 
     @staticmethod
     def at(losses: Floats, mass: Floats, grid: float, rounding: Literal["up", "down"]) -> LossGrid:
-        """Each loss moved to the next place on the grid."""
+        """The distribution with each loss moved to the next place on the grid, up or down."""
         places = np.ceil(losses / grid - 1e-9) if rounding == "up" else np.floor(losses / grid + 1e-9)
         where = places.astype(np.int64)
         return LossGrid(int(where.min()), np.bincount(where - where.min(), mass).astype(np.float64), grid)
 
     def times(self, n: int) -> LossGrid:
-        """The sum of n independent ones."""
+        """The distribution of the sum of n independent losses."""
         size = (self.mass.size - 1) * n + 1
         mass = np.fft.irfft(np.fft.rfft(self.mass, size) ** n, size)
         return LossGrid(self.first * n, np.maximum(mass, 0.0), self.grid)

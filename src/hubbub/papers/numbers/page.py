@@ -37,7 +37,7 @@ relied on there.
 
 
 def page() -> str:
-    """The whole page."""
+    """The text of docs/reproduce.md."""
     papers = {paper.title: list(paper.rows()) for paper in PAPERS.values()}
     lines = [INTRODUCTION, "| | rows | " + " | ".join(VERDICTS) + " |", "|---" * (2 + len(VERDICTS)) + "|"]
     for title, rows in papers.items():

@@ -37,7 +37,7 @@ def like(value: float, digits: str) -> str:
 
 @dataclass(frozen=True)
 class Number:
-    """A computed number in a sentence, shown to the digits we noted."""
+    """A computed number inside a sentence, shown to the digits that our study of the papers found."""
 
     value: float
     noted: str
@@ -46,8 +46,8 @@ class Number:
         return like(self.value, self.noted)
 
     def wrong(self) -> list[str]:
-        """What a reader of our notes would object to."""
-        return [] if agrees(self.value, self.noted) else [f"{self.value!r} where our notes have {self.noted}"]
+        """In what the number differs from what our study of the papers found."""
+        return [] if agrees(self.value, self.noted) else [f"{self.value!r} where our study found {self.noted}"]
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,10 @@ class NumberRow:
     verdict: Verdict
     why: str
     wrong: tuple[str, ...]
-    """Where this computation and our notes disagree; empty unless something is broken."""
+    """Where this computation and our study of the papers disagree; empty unless something is broken."""
 
     def record(self) -> dict[str, object]:
-        """For `--json`."""
+        """The row as `--json` prints it."""
         return {
             "id": self.id,
             "paper": self.paper,
@@ -78,7 +78,7 @@ class NumberRow:
 
     @property
     def printed(self) -> str:
-        """What the paper has, for a person."""
+        """What the paper prints, as a person reads it."""
         return self.expected if isinstance(self.expected, str) else shown(self.expected)
 
 

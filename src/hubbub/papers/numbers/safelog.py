@@ -27,7 +27,7 @@ LEAST = 5
 
 
 def rows() -> Iterator[NumberRow]:
-    """The tables, then the theorem."""
+    """All rows: the tables, then the theorems."""
     yield from table_3()
     yield from figures()
     yield from prefilter()
@@ -39,7 +39,7 @@ def rows() -> Iterator[NumberRow]:
 
 
 def table_3() -> Iterator[NumberRow]:
-    """As printed, and with the term that is missing."""
+    """Table 3: ε as printed, and with the term that is missing."""
     for limit, printed in paper.TABLE_3.items():
         yield TABLE_3.printed(
             f"{limit}",
@@ -78,7 +78,7 @@ def table_3() -> Iterator[NumberRow]:
 
 
 def figures() -> Iterator[NumberRow]:
-    """Figure 3's ε and the turning points of Figure 5."""
+    """Figures 3 and 5: the ε of one, the turning points of the other."""
     exact = paper.epsilon(q_f=100, c_f=100, b=10, K=500, b_q=10, b_c=10)
     cut = math.floor(math.exp(paper.log_alpha(10, 500)) * 1e4) / 1e4
     yield FIGURE_3.printed(
@@ -245,7 +245,7 @@ def exhaustive_epsilon(q_f: int, b: float, K: float, p_g: float, most: int = 3) 
 
 
 def listed() -> Iterator[NumberRow]:
-    """Rows that are listed because the log has them."""
+    """What a list of rows tells if a row is on it only because the log holds it."""
     yield LISTED.claim(
         "seen-pairs",
         "0",

@@ -38,7 +38,7 @@ CLAIMED = "2.25e-7"
 
 
 def rows() -> Iterator[NumberRow]:
-    """The table, what one user moves, then the two algorithms together."""
+    """All rows: the table, what one user moves, then the two algorithms together."""
     for number, (b, K, l_s, l_q, epsilon, delta) in enumerate(PRINTED, 1):
         mechanism = Sessions(variant="published", tables=["sessions"], b=b, K=K, l_s=l_s, l_q=l_q)
         claim = mechanism.claimed()
@@ -100,7 +100,7 @@ def new_keys_delta(counts: Sequence[int], b: float, K: float) -> float:
 
 
 def sensitivity() -> Iterator[NumberRow]:
-    """Repeated queries, and the order of steps 2 and 3."""
+    """How far one user can move the counts: repeated queries, and the order of steps 2 and 3."""
     every = [mined(session) for session in product("abc", repeat=3)]
     yield SENSITIVITY.printed(
         "l1",
@@ -138,12 +138,12 @@ def sensitivity() -> Iterator[NumberRow]:
 
 
 def session_delta() -> float:
-    """b = 1, K = 20, one session of at most three queries."""
+    """δ of the sessions at b = 1, K = 20, one session of at most three queries."""
     return max(new_keys_delta(list(mined(s).values()), 1, 20) for s in product("abc", repeat=3))
 
 
 def click_delta() -> float:
-    """b = 1, K = 20, at most four clicks: over every way to spread them."""
+    """δ of the clicks at b = 1, K = 20, at most four clicks: the largest over every way to distribute them."""
     spreads = ([4], [3, 1], [2, 2], [2, 1, 1], [1, 1, 1, 1])
     return max(new_keys_delta(counts, 1, 20) for counts in spreads)
 

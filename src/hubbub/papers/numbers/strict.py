@@ -1,4 +1,4 @@
-"""What hubbub's strict variants have instead, as our study of the papers states it: expected is that statement.
+"""What hubbub's strict variants have instead; `expected` is what our pages on the papers state.
 
 Real-valued noise here too, so that each number stands beside the paper's; the last digits that run are on the cards.
 """
@@ -42,7 +42,7 @@ COMPOSED = PaperPart(
 
 
 def rows() -> Iterator[NumberRow]:
-    """Mechanism by mechanism, then composition."""
+    """All rows: mechanism by mechanism, then composition."""
     yield from thresholds()
     yield from closed_domain()
     yield from sessions()
@@ -60,7 +60,7 @@ def threshold(d: int, b: float, target: float) -> float:
 
 
 def thresholds() -> Iterator[NumberRow]:
-    """One new key, then Korolova's, ZEALOUS's and Hong's thresholds."""
+    """Thresholds for one new key, then those of Korolova, ZEALOUS and Hong."""
     yield DISCRETE.printed(
         "one-key",
         "4.096e-9",
@@ -87,7 +87,7 @@ def thresholds() -> Iterator[NumberRow]:
 
 
 def closed_domain() -> Iterator[NumberRow]:
-    """Safelog over a public pool."""
+    """The ε of Safelog over a public pool."""
     yield SAFELOG.printed(
         "epsilon",
         "1.000",
@@ -116,7 +116,7 @@ def exhaustive_epsilon(q_f: int, b: float, K: float, most: int = 5) -> float:
 
 
 def sessions() -> Iterator[NumberRow]:
-    """Distinct users, and the paper's own counting with its costs added up."""
+    """Sessions: counts of distinct users, and the paper's own counting with its costs added up."""
     both, alone = ({"variant": "published", "b": 1, "K": 20, "tables": t} for t in (None, ["sessions"]))
     part, whole, reused = (Sessions(**given).loss().epsilon for given in (alone, both, {"b": 1, "K": 20}))
     yield SESSIONS.printed("epsilon-sessions", "8", part, "Sessions, selected and counted: 2Δf/b.")
@@ -133,7 +133,7 @@ def sessions() -> Iterator[NumberRow]:
 
 
 def composed() -> Iterator[NumberRow]:
-    """Where adding up losses gains something, and where not."""
+    """Composition: where adding up losses is cheaper than adding up ε, and where it is not."""
     for name, draws, b, before, after, what in (
         ("60-draws", 60, 20, "3.00", "1.64", "60 draws of scale 20"),
         ("safelog-10", 39, 10, "3.90", "2.69", "Safelog, q_f = c_f = 10, every scale 10: 39 draws"),

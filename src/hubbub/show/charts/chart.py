@@ -27,18 +27,18 @@ class Chart:
     rows: Sequence[Mapping[str, object]] = ()
 
     def drawing(self, width: int | str = "container") -> dict[str, Any]:
-        """The specification at this width, alone on its page."""
+        """The whole Vega-Lite specification, at this width, for a page that holds nothing else."""
         size = {"width": width, "height": HEIGHT, "autosize": {"type": "fit-x", "contains": "padding"}}
         return size | self.spec
 
     def svg(self) -> str:
-        """As an SVG picture, made without a browser and without a network."""
+        """The chart as an SVG picture, made without a browser and without a network."""
         import vl_convert
 
         return str(vl_convert.vegalite_to_svg(self._picture(), allowed_base_urls=[]))
 
     def png(self, scale: float = 2.0) -> bytes:
-        """As a PNG picture on white."""
+        """The chart as a PNG picture on white."""
         import vl_convert
 
         picture = self._picture() | {"background": "white"}

@@ -16,7 +16,7 @@ GRID = 60
 
 
 def counts(exact: Exact, threshold: float | None = None) -> Chart | None:
-    """The table's dots; None where its keys were released without numbers."""
+    """The chart of one table; None if its keys were released without numbers."""
     rows = [row for row in exact.points.to_pylist() if row["released"] is not None]
     if not rows:
         return None
@@ -73,7 +73,7 @@ def _sentence(exact: Exact, rows: list[dict[str, float]], half: float | None, wh
 
 
 def _band(low: float, high: float, half: float) -> dict[str, object]:
-    """±half around the diagonal; on a logarithmic axis it is wide below and narrow above."""
+    """The band ±half around the diagonal; on a logarithmic axis it is wide below and narrow above."""
     even = np.linspace(np.arcsinh(low), np.arcsinh(high), GRID)  # equal steps on either kind of axis, nearly
     edge = np.sinh(even).clip(low, high)
     values = [{"at": float(x), "low": float(max(low, x - half)), "high": float(min(high, x + half))} for x in edge]

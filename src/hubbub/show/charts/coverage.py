@@ -15,7 +15,7 @@ MOST = 80
 
 
 def cumulated(exact: Exact) -> dict[str, list[float]]:
-    """From the most held key down, at the end of each tie: rank, and shares of keys and events at that rank or above.
+    """Shares of keys and events by rank, from the key that most users hold down; ties are taken together.
 
     `head` is the share of all events that the keys so far make up.
     """
@@ -32,7 +32,7 @@ def cumulated(exact: Exact) -> dict[str, list[float]]:
 
 
 def by_rank(tables: Sequence[Exact]) -> Chart | None:
-    """Of the r keys that most users hold, how many were released."""
+    """The chart of how many of the r keys that most users hold were released, for every rank r."""
     return _chart(
         tables,
         "rank",
@@ -45,7 +45,7 @@ def by_rank(tables: Sequence[Exact]) -> Chart | None:
 
 
 def by_volume(tables: Sequence[Exact]) -> Chart | None:
-    """Of the searches that the head of the log makes up, how many asked a released key."""
+    """The chart of how many of the searches in the head of the log asked for a released key."""
     return _chart(
         tables,
         "head",
@@ -88,7 +88,7 @@ def _chart(
 
 
 def _of_everything(exact: Exact, up: str, share: float) -> str:
-    """A share of all keys or events: what was released is counted, but all of them may stand on a sample."""
+    """A share of all keys or events; the released ones are counted, but the number of all may rest on a sample."""
     if exact.sampled is None:
         return percent(share)
     total = float((exact.held.keys if up == "keys" else exact.held.events).sum())
@@ -97,7 +97,7 @@ def _of_everything(exact: Exact, up: str, share: float) -> str:
 
 
 def _thin(values: list[float]) -> list[int]:
-    """At most MOST places, at equal steps of the logarithm; the first and the last among them."""
+    """The indices of at most MOST points, at equal steps of the logarithm; the first and the last are among them."""
     if len(values) <= MOST:
         return list(range(len(values)))
     logs = np.log(np.maximum(values, 1e-9))

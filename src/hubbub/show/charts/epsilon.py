@@ -16,7 +16,7 @@ WORDS = ("proven", "claimed", "empirical, at least")
 
 
 def rows(epsilon: Mapping[str, Any]) -> list[dict[str, object]]:
-    """Every number there is, with what it is about."""
+    """Every ε that is known, with its word (claimed, proven, empirical) and what it is about."""
     audit = epsilon.get("audit") or {}
     known = {
         ("this release", "claimed"): epsilon.get("claimed"),
@@ -32,7 +32,7 @@ def rows(epsilon: Mapping[str, Any]) -> list[dict[str, object]]:
 
 
 def epsilons(epsilon: Mapping[str, Any]) -> Chart | None:
-    """None where nothing is known."""
+    """The chart; None if no ε is known."""
     found = rows(epsilon)
     if not found:
         return None

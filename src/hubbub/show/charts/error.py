@@ -12,7 +12,7 @@ PARTS = ("bounding", "noise", "threshold", "bounding and threshold")
 
 
 def parts(exact: Exact) -> Iterator[tuple[str, float]]:
-    """Mean squares that add up; where users share weight, two of them cannot be told apart."""
+    """The parts of the mean squared error, by name; where users share weight, bounding and threshold are one part."""
     error = exact.error
     if error is None:
         return
@@ -23,7 +23,7 @@ def parts(exact: Exact) -> Iterator[tuple[str, float]]:
 
 
 def errors(tables: Sequence[Exact]) -> Chart | None:
-    """One row for each table with numbers, in units of its own noise."""
+    """The chart: one bar per table with numbers, in units of the table's own noise."""
     rows = []
     for exact in tables:
         noise = exact.error.noise if exact.error is not None else 0.0

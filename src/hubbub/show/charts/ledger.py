@@ -12,7 +12,7 @@ from hubbub.show.kept import LedgerSnapshot
 
 
 def spending(book: LedgerSnapshot | None) -> Chart | None:
-    """None where no entry has a finite cost."""
+    """The chart; None if no entry has a finite cost."""
     if book is None:
         return None
     rows = [asdict(one) | {"this": one.entry == book.entry} for one in book.spendings]

@@ -44,7 +44,7 @@ def cache() -> Path:
 
 
 def _keep(path: Path, text: str) -> None:
-    """Whole or not at all, and never a reason to stop."""
+    """Keep the bundle in the cache, whole or not at all; a cache that cannot be written is no error."""
     part = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

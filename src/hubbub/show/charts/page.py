@@ -1,4 +1,4 @@
-"""Charts in a page that needs nobody else: the drawings as data, the one script that draws them, and its style.
+"""Charts in a page that fetches nothing: the drawings as data, the one script that draws them, and its style.
 
     figure(chart, "counts")   where the chart stands: its name, its place, its sentence, its numbers
     script()                  once, at the end of the body

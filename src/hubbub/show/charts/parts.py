@@ -28,7 +28,7 @@ def wide(title: str, values: Iterable[float], *, symmetric: bool = False) -> Spe
 
 
 def padded(low: float, high: float) -> tuple[float, float]:
-    """Both ends with some room, so that no dot is cut in half."""
+    """Both ends of a range with some room beyond them, so that no dot is cut in half."""
     return (low * 0.9, high * 1.1) if low > 0 else (low * 1.1 - 0.3, high * 1.1 + 0.3)
 
 

@@ -10,7 +10,7 @@ from hubbub.show.charts.parts import percent
 
 
 def rejects(reasons: Mapping[str, int], kept: int) -> Chart | None:
-    """None where every line was read."""
+    """The chart; None if every line was read."""
     rows = [{"reason": reason, "lines": n} for reason, n in sorted(reasons.items(), key=lambda r: (-r[1], r[0])) if n]
     if not rows:
         return None

@@ -25,7 +25,7 @@ def rows(scored: Mapping[str, Any]) -> list[dict[str, object]]:
 
 
 def scores(scored: Mapping[str, Any]) -> Chart | None:
-    """Metrics between 0 and 1 as pairs of dots; all of them in the numbers. None where nothing was scored."""
+    """The chart of metrics between 0 and 1, as pairs of dots; its numbers hold all. None if nothing was scored."""
     found = rows(scored)
     drawn = [row | {"name": f"{row['task']}: {row['metric']}"} for row in found if _drawn(row, found)][:MOST]
     if not drawn:
@@ -60,7 +60,7 @@ def scores(scored: Mapping[str, Any]) -> Chart | None:
 
 
 def _drawn(row: Mapping[str, Any], every: Sequence[Mapping[str, Any]]) -> bool:
-    """Between 0 and 1 and no count of things; of a series (coverage@10, @100, …, @all) only two."""
+    """Whether a metric is drawn: one between 0 and 1, no count; of a series (coverage@10, …, @all) only two."""
     values = [row[side] for side in SIDES]
     if not all(isinstance(v, int | float) and 0 <= v <= 1 for v in values) or all(isinstance(v, int) for v in values):
         return False

@@ -19,9 +19,9 @@ PER_DECADE = 8
 
 
 def binned(exact: Exact) -> list[dict[str, Any]]:
-    """Keys and released keys for numbers of users that lie close; `users` is their mean, by keys.
+    """Keys and released keys in bins of close numbers of users; `users` is the mean number of users of a bin's keys.
 
-    `counted` says whether all such keys were: those of fewer users than a query counted whole has rows may not be.
+    `counted` says whether all keys of the bin were counted, or one in how many.
     """
     held, sampled = exact.held, exact.sampled
     users = held.users.astype(float)
@@ -38,7 +38,7 @@ def binned(exact: Exact) -> list[dict[str, Any]]:
 
 
 def survival(tables: Sequence[Exact], laws: Mapping[str, Law]) -> Chart | None:
-    """Points for what happened, lines for the law where it is known."""
+    """The chart: points for what happened, a line for the law where it is known."""
     bins = {exact.table: binned(exact) for exact in tables}
     points = [{"table": table, **row} for table, rows in bins.items() for row in rows]
     if not points:

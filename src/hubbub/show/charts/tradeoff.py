@@ -12,7 +12,7 @@ from hubbub.show.kept import Tried
 
 
 def tradeoff(tried: Sequence[Tried], chosen: float) -> Chart | None:
-    """None where no other budget was tried."""
+    """The chart; None if no other budget was tried."""
     if not tried:
         return None
     rows = [asdict(one) for one in tried]

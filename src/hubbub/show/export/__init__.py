@@ -1,4 +1,4 @@
-"""Other shapes of a release: computed from `public/` alone, so they cost nothing and tell nothing new.
+"""Releases in the formats of other tools: computed from `public/` alone, so they cost nothing and tell nothing new.
 
     check the release → write the format's files → card and README beside them → whole or not at all
 

@@ -28,7 +28,7 @@ class CheckedRelease:
 
     @classmethod
     def open(cls, release: str | Path) -> CheckedRelease:
-        """Refuse what is no release, or not as it was written: an export carries its claim on."""
+        """Open a release; refused if it is none or not as it was written, because an export repeats its claim."""
         document = load(release)
         wrong = [finding for finding in check(release) if not finding.holds]
         if wrong:
@@ -53,7 +53,7 @@ class CheckedRelease:
         return next((f.rows or 0 for f in self.card.release.files if f.path == f"{name}.parquet"), 0)
 
     def need(self, name: str) -> pa.Table:
-        """A table that a format is made of."""
+        """A table that the format cannot be made without; refused if the release does not have it."""
         table = self.table(name)
         if table is None:
             raise InputError(f"The release has no table {name}.", given=", ".join(self.tables))
@@ -77,7 +77,7 @@ class WrittenFile:
 
 @dataclass
 class Folder:
-    """An export on its way: what is written is listed, for the README."""
+    """The folder that an export fills; it lists what is written, for the README."""
 
     path: Path
     zipped: bool = False
@@ -105,7 +105,7 @@ class Folder:
 
 
 class Format(ABC):
-    """One shape to write a release in."""
+    """A format that a release can be written in."""
 
     name: ClassVar[str]
     about: ClassVar[str]
@@ -127,14 +127,14 @@ class Format(ABC):
 
     @abstractmethod
     def write(self, source: CheckedRelease, folder: Folder) -> None:
-        """Fill the folder."""
+        """Write the format's files into the folder."""
 
     @abstractmethod
     def notes(self, card: Card) -> str:
         """What a reader must know of the files, as Markdown."""
 
     def front(self, card: Card) -> str:
-        """What stands above the README's first line."""
+        """Metadata that stands above the README's first line; none for most formats."""
         return ""
 
 

@@ -23,7 +23,7 @@ class Clicked:
 
     @classmethod
     def of(cls, source: CheckedRelease) -> Clicked:
-        """From the released tables; values below zero and keys without numbers as the tasks take them."""
+        """From the released tables; values below zero and keys without numbers are taken as the tasks take them."""
         tables: dict[str, pa.Table] = {
             name: source.need(name) for name in ("clicks", "transitions") if name in source.tables
         }
@@ -48,7 +48,7 @@ class Clicked:
         return ["qid", document, value_column(self.rows), "noise_sd"]
 
     def numbers(self, document: str) -> pa.Table:
-        """What was released of each pair, by its ids."""
+        """The released number of each pair, beside the ids of its query and page."""
         values = [self.rows[value_column(self.rows)], self.rows["noise_sd"]]
         return pa.table([self.qid, self.docno, *values], self.names(document))
 

@@ -46,7 +46,7 @@ class Graphs(Format):
     needs: ClassVar[tuple[str, ...]] = ("transitions", "clicks")
 
     def write(self, source: CheckedRelease, folder: Folder) -> None:
-        """Two files a graph."""
+        """Two files per graph."""
         for table, (name, left, right, what) in GRAPHS.items():
             if source.rows(table):
                 rows = source.need(table)
@@ -56,7 +56,7 @@ class Graphs(Format):
                 folder.lines(f"{name}.edges.tsv", "the same edges, texts for nodes", size, tab_separated(rows, header))
 
     def notes(self, card: Card) -> str:
-        """How nodes are named, and which edges are not there."""
+        """For the README: how nodes are named, and which edges are not there."""
         return (
             "Edges are directed and carry the released number and the standard deviation of its noise; an edge "
             "without a number was released without one. In GraphML a node has an id of this export's own, its "
@@ -69,7 +69,7 @@ class Graphs(Format):
 
 
 def graphml(card: Card, name: str, rows: pa.Table, left: str, right: str) -> Iterator[bytes | memoryview]:
-    """Head, nodes, edges."""
+    """The lines of a GraphML file: head, nodes, edges."""
     bipartite = right == "url"
     if bipartite:
         queries, (source,) = number(rows[left])
@@ -110,7 +110,7 @@ def graphml(card: Card, name: str, rows: pa.Table, left: str, right: str) -> Ite
 
 
 def _data(key: str, values: pa.Array) -> pa.Array:
-    """A value as an element; no value, no element."""
+    """A value as a `<data>` element; nothing where there is no value."""
     return pc.fill_null(joined(f'<data key="{key}">', values, "</data>"), "")
 
 

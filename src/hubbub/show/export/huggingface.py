@@ -87,12 +87,12 @@ def licence(stated: str) -> dict[str, object]:
 
 
 def size(rows: int) -> str:
-    """The Hub's class of sizes."""
+    """The Hub's size category for this many rows."""
     return SIZES[min(max(len(str(rows)) - 3, 0), len(SIZES) - 1)]
 
 
 def _printable(text: str) -> str:
-    """YAML has no room for other characters."""
+    """The text without the characters that YAML cannot hold."""
     return "".join(c if c.isprintable() else " " for c in text)
 
 

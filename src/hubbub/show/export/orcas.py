@@ -34,7 +34,7 @@ class Orcas(Format):
         )
 
     def notes(self, card: Card) -> str:
-        """Whose ids these are."""
+        """For the README: the ids are this export's own, not those of ORCAS."""
         return (
             "`orcas.tsv` has the four columns of ORCAS and no header. ORCAS has no numbers: those of this release, "
             "with the standard deviation of their noise, are in `orcas-users.tsv` (with a header). `qid` and `did` "

@@ -64,7 +64,7 @@ class Trec(Format):
             folder.lines(f"run.{name}.txt", f"qid Q0 docno rank score {tag}", row.size, spaced(run))
 
     def notes(self, card: Card) -> str:
-        """What the grades mean, and what not to do with both."""
+        """For the README: what the grades mean, and that a run must not be judged by them."""
         return (
             "`qrels.txt` judges every released (query, url) pair. The grade is 1 + ⌊log2 n⌋ of the released number "
             "n, 0 where noise left n below 1, and 1 where the release has no numbers; n itself and the standard "
@@ -97,7 +97,7 @@ def falling(row: Ints, rank: Ints, score: Floats) -> pa.Array:
 
 
 def constant(text: str, rows: Ints) -> pa.Array:
-    """The same text on every row."""
+    """A column with the same text on every row."""
     return pa.repeat(pa.scalar(text), rows.size)
 
 

@@ -1,4 +1,4 @@
-"""Tab-separated text: one file a table. A log is written in the columns and the form of the AOL log."""
+"""Tab-separated text: one file per table. A log is written in the columns and the form of the AOL log."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Tsv(Format):
     """Every table as it is."""
 
     name: ClassVar[str] = "tsv"
-    about: ClassVar[str] = "tab-separated text, one file a table"
+    about: ClassVar[str] = "tab-separated text, one file per table"
 
     def write(self, source: CheckedRelease, folder: Folder) -> None:
-        """One file a table, in its order."""
+        """One file per table, rows in the order of the release."""
         for name in source.tables:
             table = source.need(name)
             header = table.column_names
@@ -38,7 +38,7 @@ class Tsv(Format):
             folder.lines(f"{name}.tsv", WHAT.get(name, name), table.num_rows, tab_separated(table, header))
 
     def notes(self, card: Card) -> str:
-        """How to read it without losing a row."""
+        """For the README: how to read the files without losing a row."""
         lists = (
             "The queries of a session are joined by U+001F (unit separator). "
             if "sessions" in card.release.contains
@@ -56,7 +56,7 @@ class Tsv(Format):
 
 
 def aol(log: pa.Table) -> pa.Table:
-    """Times as the AOL log writes them; NULL stays."""
+    """The rows of a log with times as the AOL log writes them; NULL stays NULL."""
     time = pc.cast(log.column("time"), pa.timestamp("s")).cast(pa.string())
     return log.set_column(log.column_names.index("time"), "time", time).select(["user", "query", "time", "rank", "url"])
 
