@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -47,6 +48,14 @@ def left_in(work: Path) -> set[str]:
     """What an interrupted run leaves in a folder that `--work` named, for the next one to go on with."""
     assert all(path.name.startswith(PREFIX) and path.stat().st_mode & 0o077 == 0 for path in work.glob("*"))
     return {path.name for path in work.glob("*/*")}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ctrl_c() -> Iterator[None]:
+    """What a shell runs in the background is deaf to Ctrl-C, and so are its children; tests send it to theirs."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session", autouse=True)

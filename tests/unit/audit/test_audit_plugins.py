@@ -21,6 +21,8 @@ from hubbub.steps import bound
 from hubbub.steps.keys import QUERIES
 from hubbub.steps.mode import RunMode
 
+pytestmark = pytest.mark.slow
+
 
 class Plain(Mechanism):
     """Users of a query, Laplace noise, a threshold."""

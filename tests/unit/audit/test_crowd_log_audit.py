@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from hubbub.audit.checks import logs
 from hubbub.audit.protocols import Subject
 from hubbub.audit.suite import SUBJECTS
@@ -12,6 +14,7 @@ def subject() -> Mechanism:
     return next(m for m in SUBJECTS["crowd"]() if "log" in m.tables)
 
 
+@pytest.mark.slow
 def test_the_installed_code_is_not_refuted() -> None:
     rows = list(logs.tests(Subject.of(subject())))
     assert len(rows) >= 20

@@ -121,6 +121,7 @@ def other(value: Any) -> Any:
     return {"list": ["added"], "dict": {"added": "1"}}.get(type(value).__name__, 0.5)
 
 
+@pytest.mark.slow
 def test_every_leaf_that_is_no_fact_is_made_again(stated: Path, tmp_path: Path) -> None:
     """Each scalar of the card, changed by itself, with every hash forged: the section that holds it is named."""
     assert broken(stated) == []

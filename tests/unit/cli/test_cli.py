@@ -120,6 +120,7 @@ def test_quiet_says_nothing(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> N
     assert result.output == ""
 
 
+@pytest.mark.slow
 def test_the_demo(hubbub: Hubbub, tmp_path: Path) -> None:
     hubbub("demo", "--out", tmp_path / "demo", "--users", "2000")
     hubbub("demo", "--out", tmp_path / "demo", "--users", "2000", "--quiet")

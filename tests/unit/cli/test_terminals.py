@@ -45,6 +45,7 @@ def runs(log_file: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     return results
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_a_release_is_made_or_not_begun(runs: dict[str, tuple[Path, int, str]], case: str) -> None:
     (folder, code, heard), (_, expected, says) = runs[case], CASES[case]

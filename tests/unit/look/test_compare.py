@@ -346,6 +346,7 @@ def test_mistakes_end_with_exit_code_2(hubbub: Hubbub, log_file: Path, more: tup
     assert message in said.output and "Traceback" not in said.output
 
 
+@pytest.mark.slow
 def test_two_processes_say_what_one_says(log_file: Path, hubbub: Hubbub, tmp_path: Path) -> None:
     rows = []
     for jobs in (1, 2):
@@ -355,6 +356,7 @@ def test_two_processes_say_what_one_says(log_file: Path, hubbub: Hubbub, tmp_pat
     assert rows[0] == rows[1]
 
 
+@pytest.mark.slow
 def test_interrupted_it_keeps_what_is_finished(log_file: Path, tmp_path: Path) -> None:
     """The whole process group ends, nothing raw is left behind, and the next run only does the rest."""
     out, work = tmp_path / "out", tmp_path / "work"

@@ -130,6 +130,7 @@ def test_a_lying_solver_makes_no_false_certificate(seed: int, monkeypatch: pytes
     assert true.certified and true.objective <= false.upper_bound + 1e-12
 
 
+@pytest.mark.slow
 def test_the_log_on_which_the_solver_was_wrong(tmp_path: Path) -> None:
     """With presolve the solver called 259 or 260 the optimum of these rows, where 261 is feasible."""
     from hubbub.log import read_log

@@ -147,6 +147,7 @@ def test_every_figure_and_table_of_the_issue_has_rows() -> None:
     assert {e.id.partition("/")[0] for e in EXPERIMENTS} == set(ISSUE)
 
 
+@pytest.mark.slow
 def test_every_row_is_complete(rows: list[ExperimentRow]) -> None:
     assert [row.id for row in rows] == ids()
     for row in rows:
@@ -213,6 +214,7 @@ def test_cells_of_another_version_are_made_again(tmp_path: Path, monkeypatch: py
         compute([run], 100, [7], tmp_path, 1)
 
 
+@pytest.mark.slow
 def test_processes_see_what_one_process_sees(rows: list[ExperimentRow], tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     found = experiments(

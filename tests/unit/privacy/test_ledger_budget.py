@@ -37,6 +37,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "ledger.sqlite"
 
 
+@pytest.mark.slow
 def test_the_audit_finds_nothing_in_the_installed_ledger() -> None:
     rows = [*steering(), *stopping(), *prices(), *replay.tests()]
     assert len(rows) >= 12 and not [row for row in rows if row.refuted]

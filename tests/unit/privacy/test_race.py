@@ -38,6 +38,7 @@ def wait_until_ready(process: subprocess.Popen[str]) -> None:
     assert process.stderr.readline() == "ready\n"
 
 
+@pytest.mark.slow
 def test_four_releases_race_for_the_last_of_a_cap(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
     """Each spends ε = 2; five allow two of them."""
     book = tmp_path / "ledger.sqlite"

@@ -21,6 +21,8 @@ from tests.conftest import RELEASE, Hubbub
 from hubbub.card import check
 from hubbub.privacy.ledger import Ledger
 
+pytestmark = pytest.mark.slow
+
 KILLED = """
 import os, pkgutil, signal, sys
 place, moment, *sys.argv[1:] = sys.argv[1:]

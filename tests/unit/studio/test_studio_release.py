@@ -95,6 +95,7 @@ def test_nothing_starts_without_a_word(client: Client, studio: Studio) -> None:
     assert studio.job is None
 
 
+@pytest.mark.slow
 def test_it_keeps_working_when_a_release_fails(client: Client, studio: Studio, log_path: Path, tmp_path: Path) -> None:
     moved = tmp_path / "gone.tsv"
     studio.given = dict(studio.given) | {"log": str(moved)}

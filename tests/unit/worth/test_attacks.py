@@ -123,6 +123,7 @@ def test_membership_of_exact_and_of_noisy_counts(newcomers: tuple[Path, Truth]) 
     assert noisy.verdict == keys.verdict == WITHIN
 
 
+@pytest.mark.slow
 def test_hashes_are_inverted_from_another_log_and_histories_found(tmp_path: Path) -> None:
     """One synthetic world, its users split: one half is released, the attacker has the other."""
     synthesise(3000, tmp_path / "all.parquet", seed=2)

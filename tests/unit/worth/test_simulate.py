@@ -60,6 +60,7 @@ def coverage(statistic: Statistic, law: Law, noise_sd: float) -> float:
     return held / RUNS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "statistic"), [(Laplace, total), (Laplace, ratio), (Laplace, squares), (Normal, total)]
 )
@@ -70,6 +71,7 @@ def test_an_interval_covers_as_often_as_it_says(kind: Any, statistic: Statistic)
     assert coverage(statistic, law, 20.0) == pytest.approx(0.945, abs=0.038)
 
 
+@pytest.mark.slow
 def test_noise_in_common_widens_a_total_and_not_a_row() -> None:
     """Half of each row's variance is shared by all: the total's spread grows from √50 to √(25 + 50²/2)."""
     half = np.full(50, 20 / math.sqrt(2))

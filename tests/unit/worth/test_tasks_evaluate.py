@@ -149,6 +149,7 @@ def test_scores_without_a_place_make_one(log_file: Path, released: Path, tmp_pat
     assert {p.name for p in folder.iterdir()} == {"NOT-PRIVATE.txt", "report.html", "scores.json"}
 
 
+@pytest.mark.slow
 def test_the_demo_scores_its_release(hubbub: Hubbub, tmp_path: Path) -> None:
     text = hubbub("demo", "--out", tmp_path / "demo", "--users", "300").stdout
     assert "hubbub evaluate" in text and "published_volume" in text and "hit_probability" in text
