@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 from collections.abc import Iterator
@@ -70,3 +71,22 @@ def test_make_targets_exist(page: Path) -> None:
     there = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     asked = {found[1] for line in lines(page) if (found := re.match(r"make ([a-z]+)", line))}
     assert asked <= there
+
+
+@functools.cache
+def files_of_tests() -> dict[str, str]:
+    """Every file of tests, by name."""
+    return {path.name: path.read_text(encoding="utf-8") for path in ROOT.glob("tests/**/test_*.py")}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_tests_that_a_page_names_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for folder, file in re.findall(r"(tests/[\w/]*)?\b(test_\w+\.py)", text):
+        assert file in files_of_tests() and (ROOT / folder / file if folder else ROOT).exists(), (
+            f"{name(page)}: no {folder}{file}"
+        )
+    for test in re.findall(r"`(test_\w+)`", text):
+        assert any(f"def {test}(" in code for code in files_of_tests().values()), (
+            f"{name(page)}: no test is called {test}"
+        )
