@@ -10,7 +10,7 @@ from typing import Any
 class _Callable(ModuleType):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function that has the module's name."""
-        return self.__dict__[self.__name__.rpartition(".")[2]](*args, **kwargs)
+        return getattr(self, self.__name__.rpartition(".")[2])(*args, **kwargs)
 
 
 def make_callable(name: str) -> None:

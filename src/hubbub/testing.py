@@ -24,8 +24,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hubbub.audit.checks.pooled import pooled
-from hubbub.audit.protocols import Event, Subject, is_pooled
-from hubbub.audit.suite import contract
+from hubbub.audit.checks.standard import contract
+from hubbub.audit.protocols import Event, Subject
 from hubbub.audit.tiny import MODE, SECRET, measured, values_of
 from hubbub.engines import Engine
 from hubbub.engines.contract import check_draws, check_files
@@ -125,7 +125,7 @@ def check_mechanism(mechanism: Mechanism) -> None:
 
 def _counted(subject: Subject, events: tuple[Event, ...]) -> dict[str, dict[Any, int]]:
     """The exact counts of a measured table, or the weights of its first round, by key."""
-    if is_pooled(subject.mechanism):
+    if subject.mechanism.selections:
         log = pooled(subject, events)
         weights = log.pools.weights(np.arange(log.pools.size))
         return {"queries": dict(zip(log.keys, weights.tolist(), strict=True))}
@@ -137,7 +137,7 @@ def _counted(subject: Subject, events: tuple[Event, ...]) -> dict[str, dict[Any,
 
 def _released(subject: Subject) -> dict[str, list[tuple[int, float | None]]]:
     """The tables that a mechanism releases with the noise of one seed."""
-    if is_pooled(subject.mechanism):
+    if subject.mechanism.selections:
         measure: Mapping[str, object] = {"queries": pooled(subject, SMALL).pools}
     else:
         measure = measured(subject, SMALL).counts

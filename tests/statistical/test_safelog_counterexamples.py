@@ -14,8 +14,9 @@ from hubbub import Safelog
 from hubbub.audit.checks import closed
 from hubbub.audit.mutants.safelog import SAFELOG
 from hubbub.audit.neighbours import crowd_of, one_user
-from hubbub.audit.neighbours.closed import ONE, POOL, TWO, closed_pairs, subjects
+from hubbub.audit.neighbours.closed import ONE, POOL, TWO, closed_pairs
 from hubbub.audit.protocols import AuditRow, Subject
+from hubbub.audit.subjects import PLANS
 from hubbub.audit.tiny import measured
 from hubbub.public.lists import QueryPool
 
@@ -137,7 +138,7 @@ def test_correction_6_distinct_transitions_need_a_cap_of_their_own() -> None:
 def test_the_audit_finds_them() -> None:
     """Against the claim of every published subject something is refuted; against a proof, nothing."""
     found: dict[str, list[AuditRow]] = {"strict": [], "published": []}
-    few = subjects()
+    few = [*PLANS["safelog"].small()]
     for mechanism in few[3:4] + [m for m in few if m.variant == "published"]:
         rows = list(closed.tests(Subject.of(mechanism), 2000))
         found[mechanism.variant] += rows
@@ -162,7 +163,7 @@ def test_refill_moves_nine() -> None:
 
 
 def test_an_audit_pair_is_a_pair_of_neighbours() -> None:
-    for mechanism in subjects():
+    for mechanism in PLANS["safelog"].small():
         for pair in closed_pairs(mechanism):
             users = {e[0] for e in pair.larger} - {e[0] for e in pair.smaller}
             assert len(users) == 1, pair.name

@@ -1,14 +1,35 @@
 """Audits of the installed code: no log of anybody's is read, every run is on logs made here.
 
-`protocols` is the whole design: a subject under test, neighbouring logs, a property tester. `exact` enumerates
-tiny runs, `statistical` samples many, `counts` compares exact counts of neighbours, `mutants` are broken
-subjects that must be caught. A pass means "not refuted by these events", never "private".
+    suite       the story: which mechanisms, at which parameters, by which checks, and which mutants must be caught
+    subjects    one file per mechanism: all that an audit has to know of it
+    neighbours  logs that differ by one user, and are bad for what is promised
+    checks      one property per file, looked at by one kind of means
+    mutants     broken versions, each wrong in one way: an audit that catches none of them has shown nothing
+    protocols   the nouns: a subject under test, two neighbouring logs, a row of what was found
+
+A pass means "not refuted by these events", never "private".
 """
 
-from hubbub._callable import make_callable
-from hubbub.audit.protocols import AuditRow, Subject
-from hubbub.audit.suite import audit, mutants
+from __future__ import annotations
 
-__all__ = ["AuditRow", "Subject", "audit", "mutants"]
+from typing import TYPE_CHECKING, Any
+
+from hubbub._callable import make_callable
+
+if TYPE_CHECKING:
+    from hubbub.audit.protocols import AuditRow, Subject
+    from hubbub.audit.suite import audit
+
+__all__ = ["AuditRow", "Subject", "audit"]
+
+
+def __getattr__(name: str) -> Any:
+    """Loaded when first asked for: a plug-in that declares its subjects (`hubbub.audit.subjects`) pays for no audit."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from hubbub.audit import protocols, suite
+
+    return getattr(suite if name == "audit" else protocols, name)
+
 
 make_callable(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -51,6 +52,39 @@ class Pair:
     """Bad for counting alone: exact counts of both logs say all there is, and the noise is not sampled for it."""
 
 
+class Kind(StrEnum):
+    """By which means a check looks."""
+
+    RECOMPUTED = "recomputed"
+    """A certificate, by another formula than the code's own."""
+    EXACT = "exact"
+    """Every value the noise can take, or exact counts of two logs."""
+    STATISTICAL = "statistical"
+    """Sampled: it can refute sound code by chance, with a probability that is stated."""
+    BYTES = "byte difference"
+    """What others see, with one user and without her."""
+    STATIC = "static check"
+    """What is asked of the noise source, of a rule or of the ledger, without a law."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard an audit looks."""
+
+    runs: int
+    """Sampled runs per log."""
+    copies: int
+    """Copies of a log that runs whole in the engine."""
+    tries: int
+    """Neighbouring logs that the search for bad ones tries."""
+    seeded: bool
+    """Whether pairs are sampled on many seeds as well."""
+
+
+QUICK = Effort(runs=40_000, copies=150, tries=8, seeded=False)
+FULL = Effort(runs=400_000, copies=600, tries=200, seeded=True)
+
+
 @dataclass(frozen=True)
 class AuditRow:
     """What one check found. "not refuted" is the best a check can say."""
@@ -70,6 +104,7 @@ class AuditRow:
     """The largest ε it refutes at that δ: a lower bound of the true one; 0 where the check sees none."""
     tests: int = field(default=1, compare=False)
     """How many tests it stands for, each with a chance of a false alarm of its own."""
+    kind: Kind = field(default=Kind.STATIC, compare=False)
 
     @property
     def refuted(self) -> bool:
@@ -79,7 +114,7 @@ class AuditRow:
     def record(self) -> dict[str, object]:
         """The row as the command prints it; infinity is no number there, but null."""
         document = {name: finite(x) if isinstance(x, float) else x for name, x in self.__dict__.items()}
-        del document["epsilon"], document["tests"]
+        del document["epsilon"], document["tests"], document["kind"]
         return document | {"empirical": self.empirical or None}
 
 
@@ -99,23 +134,30 @@ class Tester(Protocol):
         ...
 
 
-def is_pooled(mechanism: Mechanism) -> bool:
-    """Whether it selects from pools, rather than deciding about exact counts."""
-    return hasattr(mechanism, "selection") and not getattr(mechanism, "unit", False)
-
-
 def counting_steps(mechanism: Mechanism) -> tuple[AnyStep, ...]:
     """The steps over exact counts: Laplace or Gaussian noise, or a coin for each key."""
-    return () if is_pooled(mechanism) else mechanism.steps()
+    return () if mechanism.selections else mechanism.steps()
 
 
 def row(
-    subject: Subject, check: str, against: str, bound: float, observed: float, power: float, detail: str = ""
+    subject: Subject,
+    check: str,
+    against: str,
+    bound: float,
+    observed: float,
+    power: float,
+    detail: str = "",
+    kind: Kind = Kind.STATIC,
 ) -> AuditRow:
     """A row, refuted if what was observed exceeds the bound by more than rounding."""
     verdict = "refuted" if observed > bound * (1 + 1e-9) + 1e-15 else "not refuted"
-    mechanism = subject.mechanism
-    return AuditRow(mechanism.name, mechanism.variant, check, against, bound, observed, power, verdict, detail)
+    name, variant = subject.mechanism.name, subject.mechanism.variant
+    return AuditRow(name, variant, check, against, bound, observed, power, verdict, detail, kind=kind)
+
+
+def faults(subject: Subject, check: str, wrong: float, detail: str = "", kind: Kind = Kind.STATIC) -> AuditRow:
+    """A row that counts what is wrong, where nothing may be."""
+    return row(subject, check, "proven", 0.0, float(wrong), 1.0, detail, kind)
 
 
 def to_the_end(mechanism: str, variant: str, rows: Iterable[AuditRow]) -> Iterator[AuditRow]:
@@ -131,20 +173,14 @@ SHARED = "shared"
 """Stands for a mechanism in rows about code that all of them use: reading, writing, booking, noise."""
 
 
-def shared_row(check: str, bound: float, observed: float, power: float, detail: str = "") -> AuditRow:
+def shared_row(
+    check: str, bound: float, observed: float, power: float, detail: str = "", kind: Kind = Kind.STATIC
+) -> AuditRow:
     """A row about shared code: what is proven of any mechanism rests on it."""
     verdict = "refuted" if observed > bound * (1 + 1e-9) + 1e-15 else "not refuted"
-    return AuditRow(SHARED, "both", check, "proven", bound, observed, power, verdict, detail)
+    return AuditRow(SHARED, "both", check, "proven", bound, observed, power, verdict, detail, kind=kind)
 
 
-KINDS = {
-    "recomputed": ("certificate",),
-    "exact": ("exact", "composed", "one user's share", "one user's keys", "a query outside"),
-    "statistical": ("sampled", "a step that nobody", "where keys of nobody", "whole runs"),
-    "byte difference": ("byte difference", "row order", "no trace", "only released strings"),
-}
-
-
-def kind_of(check: str) -> str:
-    """By which means a check looks; what is asked of the noise source or of the ledger, without a law, is static."""
-    return next((kind for kind, starts in KINDS.items() if check.startswith(starts)), "static check")
+def shared_faults(check: str, wrong: float, detail: str = "", kind: Kind = Kind.STATIC) -> AuditRow:
+    """A row that counts what is wrong in shared code, where nothing may be."""
+    return shared_row(check, 0.0, float(wrong), 1.0, detail, kind)

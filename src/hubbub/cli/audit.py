@@ -32,8 +32,8 @@ def audit(
     Example: hubbub audit --mechanism korolova --mutants
     """
     from hubbub.audit import audit as run_audit
-    from hubbub.audit import mutants as run_mutants
     from hubbub.audit.checks.generic import NOT_RUN
+    from hubbub.audit.suite import mutants as run_mutants
 
     if mutants:
         found = run_mutants(mechanism, say=terminal.note)
@@ -72,7 +72,7 @@ def audit(
 def summary(rows: Sequence[AuditRow]) -> Iterator[str]:
     """Which claims of papers were refuted, how near the proven ε is met, and how often a sound version alarms."""
     from hubbub.audit.checks.statistical import LEVEL
-    from hubbub.audit.protocols import kind_of
+    from hubbub.audit.protocols import Kind
     from hubbub.card.audited import summary as found
     from hubbub.mechanisms import mechanisms
 
@@ -92,7 +92,7 @@ def summary(rows: Sequence[AuditRow]) -> Iterator[str]:
         if one.proven_epsilon and one.empirical_epsilon:
             low, high = f"{one.empirical_epsilon:.4g}", f"{one.proven_epsilon:.4g}"
             yield f"{of}, at parameters of the audit's own: ε = {high} is proven, up to {low} is refuted at the same δ."
-    sampled = sum(r.tests for r in rows if kind_of(r.check) == "statistical")
+    sampled = sum(r.tests for r in rows if r.kind is Kind.STATISTICAL)
     yield (
         f"{sampled} sampled checks: all of them together refute a sound version by chance with probability at most "
         f"{2 * LEVEL * sampled:.1g}; the others leave nothing to chance."
@@ -103,9 +103,9 @@ def strangers(names: set[str]) -> Iterator[str]:
     """Plug-ins: mechanisms that the audit was not written for."""
     from hubbub.audit.checks.generic import NO_SUBJECTS
     from hubbub.audit.protocols import SHARED
-    from hubbub.audit.suite import SUBJECTS
+    from hubbub.audit.subjects import PLANS
 
-    for name in sorted(names - SUBJECTS.keys() - {SHARED}):
+    for name in sorted(names - PLANS.keys() - {SHARED}):
         yield f"{name}: {NO_SUBJECTS}."
 
 

@@ -32,6 +32,7 @@ from hubbub.steps.released import Released, Rows, Tables
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
+    from hubbub.mechanisms.rounds import Selection
     from hubbub.noise import NoiseSource
     from hubbub.public.lists import QueryPool, UrlList
     from hubbub.steps.mode import RunMode
@@ -246,6 +247,11 @@ class Mechanism(ABC):
     def needs_times(self) -> bool:
         """Whether a log without times is refused."""
         return any(self.offers[table].timed for table in self.tables)
+
+    @property
+    def selections(self) -> Mapping[str, Selection]:
+        """Selections in rounds over users' pools, by table in the order they run; none where counts are tested."""
+        return {}
 
     def stops(self) -> tuple[Cause, ...]:
         """What else of the log can stop a release: the causes that refusals of its own name."""

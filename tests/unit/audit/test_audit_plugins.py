@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -11,7 +13,11 @@ from tests.conftest import Hubbub, document
 
 from hubbub.audit import shared
 from hubbub.audit.checks import generic
+from hubbub.audit.mutants import Mutant
+from hubbub.audit.protocols import Subject
+from hubbub.audit.subjects import PLANS, AuditPlan
 from hubbub.card import audited
+from hubbub.errors import ParameterError
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Tables, Value
 from hubbub.mechanisms.crowd import Crowd
 from hubbub.noise import NoiseSource
@@ -60,7 +66,8 @@ class Plain(Mechanism):
         n = counts["queries"].n
         noisy = n + noise.laplace("queries", step.scale, n.size)
         ids = (noisy >= step.threshold).nonzero()[0]
-        return {"queries": Released(ids, noisy[ids], 1.0)}
+        q = math.exp(-1 / step.scale)
+        return {"queries": Released(ids, noisy[ids], math.sqrt(2 * q) / (1 - q))}
 
 
 class Boasting(Plain):
@@ -114,8 +121,6 @@ class Choosy(Plain):
     parameters = (EPSILON, DELTA, Parameter("who", "choice", "somebody", choices=("me", "you")))
 
     def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
-        from hubbub.errors import ParameterError
-
         if "who" not in given:
             raise ParameterError("Who?")
         return given
@@ -186,6 +191,32 @@ def test_mutants_of_a_plug_in(hubbub: Hubbub) -> None:
     for name in ("plain", "flock"):
         result = hubbub("audit", "--mutants", "--mechanism", name)
         assert f"{name}: {generic.NO_SUBJECTS}" in result.output and "caught" in result.output
+
+
+def test_a_plug_in_may_bring_a_plan_of_its_own(hubbub: Hubbub) -> None:
+    """Its own settings and mutants are used, and the checks that follow from what it is."""
+    plan = AuditPlan(
+        "plain",
+        small=lambda: [Plain(epsilon=1, delta="0.05")],
+        used=lambda: [Plain(epsilon=2, delta="1e-7")],
+        mutants=lambda: [Mutant("half of the noise", lambda made: replace(Subject.of(made), perturb=weaker(made)))],
+    )
+    with PLANS.added(plan):
+        result = hubbub("audit", "--quick", "--mechanism", "plain", "--json")
+        rows = document(result)["rows"]
+        assert isinstance(rows, list) and generic.NO_SUBJECTS not in result.output
+        assert {r["verdict"] for r in rows} == {"not refuted"}
+        assert {r["bound"] for r in rows if r["check"] == "certificate: ε"} == {1.0, 2.0}
+        assert any(r["check"].startswith("sampled δ(ε)") for r in rows), "not only what is generic"
+        found = document(hubbub("audit", "--mutants", "--mechanism", "plain", "--json"))["rows"]
+        assert isinstance(found, list)
+        assert [(r["mutant"], r["verdict"]) for r in found] == [("half of the noise", "caught")]
+    with pytest.raises(ParameterError, match="already"), PLANS.added(replace(plan, name="crowd")):
+        pass
+
+
+def weaker(made: Mechanism) -> Any:
+    return Weak(epsilon=made.given["epsilon"], delta=made.given["delta"]).perturb
 
 
 def test_an_audit_of_everything_goes_past_it(hubbub: Hubbub, monkeypatch: pytest.MonkeyPatch) -> None:

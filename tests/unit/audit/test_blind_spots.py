@@ -12,14 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from hubbub.audit.checks import by_hand, clicked, exchanged, listed, ties
+from hubbub.audit.checks import by_hand, clicked, listed, ties
 from hubbub.audit.mutants.lists import LIST_MUTANTS
 from hubbub.audit.mutants.shared import SHARED_MUTANTS, Fault
 from hubbub.audit.mutants.sizes import SIZE_MUTANTS
 from hubbub.audit.neighbours.closed import POOL
 from hubbub.audit.protocols import AuditRow
 from hubbub.audit.shared import DETECTORS
-from hubbub.audit.suite import MORE
+from hubbub.audit.subjects import PLANS
 from hubbub.errors import ParameterError
 from hubbub.mechanisms import build, mechanisms
 from hubbub.mechanisms.base import Rows
@@ -35,7 +35,8 @@ def refuted(rows: Any) -> list[AuditRow]:
 
 def test_every_blind_spot_is_in_the_audit() -> None:
     assert {by_hand.tests, ties.tests, listed.public} <= set(DETECTORS)
-    assert dict(MORE) == {"crowd": (listed.of_rounds, listed.sampled), "korolova": (clicked.tests,)}
+    besides = {name: plan.besides for name, plan in PLANS.items() if plan.besides}
+    assert besides == {"crowd": (listed.of_rounds, listed.sampled), "korolova": (clicked.tests,)}
     assert {fault.name for fault in SHARED_MUTANTS} >= set(MUTANTS)
 
 
@@ -98,5 +99,5 @@ def test_what_is_exchanged_is_every_mechanism_that_offers_it() -> None:
                 continue
             if made.proven().private:
                 offered.add((name, variant))
-    seen = {(mechanism.name, mechanism.variant) for mechanism in exchanged.subjects()}
+    seen = {(m.name, m.variant) for plan in PLANS.values() if plan.replaced for m in plan.replaced.small()}
     assert seen >= offered and {"korolova", "zealous", "sessions", "safelog", "optimal"} == {name for name, _ in seen}

@@ -19,8 +19,7 @@ from hubbub.audit.checks.certificates import certificate
 from hubbub.audit.mutants.certificates import CERTIFICATE_MUTANTS
 from hubbub.audit.mutants.shared import Fault
 from hubbub.audit.protocols import AuditRow, Subject
-from hubbub.audit.realistic import REALISTIC
-from hubbub.audit.suite import SUBJECTS
+from hubbub.audit.subjects import PLANS
 from hubbub.mechanisms import build, mechanisms
 from hubbub.privacy.guarantee import Neighbours
 
@@ -79,24 +78,24 @@ def test_tails_and_sums_by_other_means() -> None:
 
 
 def test_every_variant_and_relation_is_looked_at_as_people_use_it() -> None:
-    made = [m for name in REALISTIC for m in REALISTIC[name]()]
+    made = [m for plan in PLANS.values() for m in plan.used()]
     assert {(m.name, m.variant) for m in made} == {(n, v) for n, kind in mechanisms().items() for v in kind.variants}
     assert {m.name for m in made if m.neighbours is Neighbours.REPLACE} >= {"korolova", "zealous", "safelog", "optimal"}
     assert {t for m in made for t in m.tables} >= {"queries", "clicks", "transitions", "sessions", "keywords", "log"}
 
 
-@pytest.mark.parametrize("name", sorted(SUBJECTS))
+@pytest.mark.parametrize("name", sorted(PLANS))
 def test_certificates_of_the_installed_code_hold(name: str) -> None:
-    for mechanism in SUBJECTS[name]():
+    for mechanism in PLANS[name].small():
         assert [r for r in certificate(Subject.of(mechanism)) if r.refuted] == []
-    rows = [r for mechanism in REALISTIC[name]() for r in ran.as_used(mechanism)]
+    rows = [r for mechanism in PLANS[name].used() for r in ran.as_used(mechanism)]
     assert rows and [r for r in rows if r.refuted] == []
 
 
 @pytest.mark.parametrize("name", ["korolova", "zealous", "safelog", "sessions", "optimal", "geometric", "gaussian"])
 def test_a_greedy_user_reaches_what_is_stated(name: str) -> None:
     """Else a stated sensitivity below what can be reached would not be seen."""
-    for mechanism in REALISTIC[name]():
+    for mechanism in PLANS[name].used():
         if not mechanism.proven().private or getattr(mechanism, "weights", "") == "sqrt":
             continue
         reached: dict[str, float] = {}
@@ -116,11 +115,11 @@ def test_sums_of_releases_hold() -> None:
 
 @pytest.mark.parametrize("planted", CERTIFICATE_MUTANTS, ids=lambda m: m[0])
 def test_a_wrong_constant_is_seen_and_taken_out_again(planted: tuple[str, object, object]) -> None:
-    from hubbub.audit.suite import _verdict
+    from hubbub.audit.suite import verdict
 
     fault = Fault(*planted)  # type: ignore[arg-type]
     with fault.planted():
-        assert _verdict(fault.name, "shared", fault.detector())["verdict"] == "caught"
+        assert verdict(fault.name, "shared", fault.detector())["verdict"] == "caught"
 
 
 def test_code_that_cannot_be_looked_at_is_not_taken_for_sound(monkeypatch: pytest.MonkeyPatch) -> None:

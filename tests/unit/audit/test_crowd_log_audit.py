@@ -6,12 +6,12 @@ import pytest
 
 from hubbub.audit.checks import logs
 from hubbub.audit.protocols import Subject
-from hubbub.audit.suite import SUBJECTS
+from hubbub.audit.subjects import PLANS
 from hubbub.mechanisms import Mechanism
 
 
 def subject() -> Mechanism:
-    return next(m for m in SUBJECTS["crowd"]() if "log" in m.tables)
+    return next(m for m in PLANS["crowd"].small() if "log" in m.tables)
 
 
 @pytest.mark.slow

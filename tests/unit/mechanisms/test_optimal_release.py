@@ -12,8 +12,8 @@ import pytest
 from tests.conftest import HEADER, Hubbub, document
 
 from hubbub.audit.checks.counts import NoNoise
+from hubbub.audit.checks.standard import contract
 from hubbub.audit.protocols import Subject
-from hubbub.audit.suite import contract
 from hubbub.audit.tiny import MODE, tiny_log
 from hubbub.card import check
 from hubbub.log import read_log

@@ -15,7 +15,7 @@ from tests.conftest import HEADER, Hubbub, document
 from hubbub import Sessions
 from hubbub.audit.checks.counts import NoNoise
 from hubbub.audit.checks.exact import threshold_law
-from hubbub.audit.mutants import MUTANTS
+from hubbub.audit.mutants.sessions import SESSIONS
 from hubbub.audit.tiny import values_of
 from hubbub.errors import ParameterError
 from hubbub.mechanisms import build
@@ -91,7 +91,7 @@ def test_the_headline_delta_by_hand() -> None:
 
 @pytest.mark.parametrize("variant", ["strict", "published"])
 def test_at_least_20_for_above_20_is_refuted(variant: str) -> None:
-    mutant = next(m for m in MUTANTS["sessions"] if m.name == "threshold one lower")
+    mutant = next(m for m in SESSIONS if m.name == "threshold one lower")
     rows = list(threshold_law(mutant.make(Sessions(**HEADLINE, variant=variant))))
     assert len(rows) == 2 and all(row.refuted for row in rows)
 

@@ -16,7 +16,7 @@ from hubbub import Sessions
 from hubbub.audit.checks.composed import LossLaw, composed
 from hubbub.audit.checks.counts import sensitivity
 from hubbub.audit.checks.statistical import sampled
-from hubbub.audit.mutants import MUTANTS
+from hubbub.audit.mutants.sessions import SESSIONS
 from hubbub.audit.neighbours.sessions import session_pairs, visit
 from hubbub.audit.protocols import AuditRow, Pair, Subject
 from hubbub.audit.tiny import measured
@@ -115,7 +115,7 @@ def test_mining_before_trimming_bounds_nothing(variant: str, counts: int) -> Non
     """A session of ten queries: 1013 counts over 165 keys where four are promised."""
     mechanism = Sessions(b=1, K=20, variant=variant, tables=["sessions"])
     pair = next(p for p in session_pairs(mechanism) if p.name == "a session of ten queries")
-    broken = next(m for m in MUTANTS["sessions"] if m.name == "mined before trimmed").make(mechanism)
+    broken = next(m for m in SESSIONS if m.name == "mined before trimmed").make(mechanism)
     before, after = (measured(broken, log).by_key("sessions") for log in (pair.smaller, pair.larger))
     moved = [after[key] - before.get(key, 0) for key in after if after[key] != before.get(key, 0)]
     assert (len(moved), sum(moved)) == (165, counts)
@@ -126,7 +126,7 @@ def test_mining_before_trimming_bounds_nothing(variant: str, counts: int) -> Non
 def test_searches_of_others_never_end_up_in_a_session() -> None:
     mechanism = Sessions(b=1, K=20, tables=["sessions"])
     pair = next(p for p in session_pairs(mechanism) if p.name == "searches in between the others'")
-    broken = next(m for m in MUTANTS["sessions"] if m.name == "sessions across users").make(mechanism)
+    broken = next(m for m in SESSIONS if m.name == "sessions across users").make(mechanism)
     assert any(row.refuted for row in sensitivity(broken, pair))
     assert not any(row.refuted for row in sensitivity(Subject.of(mechanism), pair))
 

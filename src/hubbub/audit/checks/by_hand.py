@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hubbub.audit.protocols import AuditRow, Event, Subject, shared_row
+from hubbub.audit.checks.pooled import first_selection
+from hubbub.audit.protocols import AuditRow, Event, Kind, Subject, shared_faults, shared_row
 from hubbub.audit.tiny import MODE, Tiny, tiny_log
 from hubbub.engines.base import Engine
 from hubbub.mechanisms import build
@@ -163,7 +164,12 @@ def share(make: Make, kind: Keys, limit: int, how: str, repeatable: bool, listed
     if largest > 4**BITS:  # as integers: a float would round it away
         share = max(share, 1.001)
     return shared_row(
-        f"one user's share of a round, in the engine: {kind.name}, D = {limit}{how}", 1.0, share, 1e-9, detail
+        f"one user's share of a round, in the engine: {kind.name}, D = {limit}{how}",
+        1.0,
+        share,
+        1e-9,
+        detail,
+        kind=Kind.EXACT,
     )
 
 
@@ -240,7 +246,7 @@ def selections(make: Make = Tiny) -> Iterator[AuditRow]:
 
 def selected(subject: Subject, events: tuple[Event, ...], make: Make = Tiny) -> AuditRow:
     """One selection: who is released, with what, when."""
-    plan: Selection = subject.mechanism.selection  # type: ignore[attr-defined]
+    plan = first_selection(subject)
     with tiny_log(events, make) as log:
         pools: Any = subject.measure(log, MODE)["queries"]
         read, noise = Read.of(pools), KeptNoise()
@@ -251,7 +257,7 @@ def selected(subject: Subject, events: tuple[Event, ...], make: Make = Tiny) -> 
     wrong = sum(released.get(key) != right.get(key) for key in released.keys() | right.keys())
     wrong += read.wrong(held_by(events, QUERIES), plan.limit)
     check = f"exact rounds, as by hand: {subject.mechanism.name}"
-    return shared_row(check, 0.0, float(wrong), 1.0, f"{len(right)} of {len(read.texts)} keys released")
+    return shared_faults(check, wrong, f"{len(right)} of {len(read.texts)} keys released", kind=Kind.EXACT)
 
 
 # ------------------------------------------------------------------ counting again
@@ -280,7 +286,7 @@ def recounts(make: Make = Tiny) -> Iterator[AuditRow]:
             wrong = sum(right[texts[i]] != y for i, y in zip(ids, found, strict=True))
             wrong += kept != sum(min(3, len(keys & weight.keys())) for keys in held.values())
             check = f"exact recount in the engine, as by hand: C² = {cap2}"
-            yield shared_row(check, 0.0, float(wrong), 1.0, f"{ids.size} keys")
+            yield shared_faults(check, wrong, f"{ids.size} keys", kind=Kind.EXACT)
 
 
 def tests() -> Iterator[AuditRow]:

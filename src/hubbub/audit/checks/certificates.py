@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Any
 
 from hubbub.audit import recompute
-from hubbub.audit.protocols import AuditRow, Subject
+from hubbub.audit.protocols import AuditRow, Kind, Subject
 from hubbub.audit.recompute import EXACTLY, NEARLY
 from hubbub.mechanisms.base import Mechanism
 from hubbub.privacy.account import Atom, DiscreteLaplace, Domain, Gaussian, Generic, Pure, Step
@@ -90,9 +90,8 @@ def _row(subject: Subject, what: str, stated: Number, found: Number, detail: str
     low = found * (1 - EXACTLY) if isinstance(found, Fraction) else Fraction(found * (1 - NEARLY))
     verdict = "refuted" if (stated < math.inf and Fraction(stated) < low) else "not refuted"
     name, variant, power = subject.mechanism.name, subject.mechanism.variant, 0.0 if exact else NEARLY * float(found)
-    return AuditRow(
-        name, variant, f"certificate: {what}", "proven", float(stated), float(found), power, verdict, detail
-    )
+    numbers = float(stated), float(found), power
+    return AuditRow(name, variant, f"certificate: {what}", "proven", *numbers, verdict, detail, kind=Kind.RECOMPUTED)
 
 
 # ------------------------------------------------------------------ what is needed

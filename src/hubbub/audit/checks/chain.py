@@ -17,9 +17,10 @@ import numpy as np
 from hubbub.audit.checks.pooled import Recorder
 from hubbub.audit.checks.statistical import lower, smallest_visible, upper
 from hubbub.audit.neighbours import crowd_of
-from hubbub.audit.protocols import AuditRow, Event, Subject, row
+from hubbub.audit.protocols import AuditRow, Event, Kind, Subject, faults, row
 from hubbub.audit.tiny import MODE, tiny_log
 from hubbub.mechanisms.base import Mechanism
+from hubbub.mechanisms.crowd import Crowd
 from hubbub.mechanisms.crowd.calibrate import Stage, closed
 from hubbub.mechanisms.rounds import Selected
 from hubbub.noise import Exits, SecureNoise
@@ -35,7 +36,7 @@ LONG = 10**7
 
 def is_chain(mechanism: Mechanism) -> bool:
     """Whether later stages follow from what the first releases."""
-    return len(getattr(mechanism, "stages", ())) > 1
+    return isinstance(mechanism, Crowd) and len(mechanism.stages) > 1
 
 
 def _stages(subject: Subject) -> dict[str, Stage]:
@@ -114,7 +115,16 @@ def later_shares(subject: Subject) -> Iterable[AuditRow]:
         shares = [moved / 4**pools.bits, len(large.keys() - small.keys()) / stage.rounds.limit]
         foreign = sum(any(len(q) > 1 for q in (k if stage.name == "transitions" else k[:1])) for k in large)
         detail = f"round 1 {shares[0]:.3f}, new keys {shares[1]:.3f}, keys of unreleased queries {foreign}"
-        yield row(subject, f"one user's share of {stage.name}", "proven", 1.0, max(*shares, 2.0 * foreign), 0.1, detail)
+        yield row(
+            subject,
+            f"one user's share of {stage.name}",
+            "proven",
+            1.0,
+            max(*shares, 2.0 * foreign),
+            0.1,
+            detail,
+            kind=Kind.EXACT,
+        )
 
 
 # ------------------------------------------------------------------ every draw, every domain
@@ -138,7 +148,7 @@ def draws(subject: Subject) -> Iterable[AuditRow]:
             wrong.append(f"{name}: other noise than stated")
         if stage.recount is not None and asked.get(f"{name} kept total") != [stage.recount.kept_variance]:
             wrong.append(f"{name}: other noise in the kept total than stated")
-    yield row(subject, "every draw of the chain is stated", "proven", 0.0, float(len(wrong)), 1.0, "; ".join(wrong))
+    yield faults(subject, "every draw of the chain is stated", len(wrong), "; ".join(wrong))
     yield from _domains(subject, noise)
     yield from _once(subject, found)
 
@@ -176,7 +186,7 @@ def _once(subject: Subject, before: Steps) -> Iterable[AuditRow]:
     right = before + (Counter((a, b) for a in "abc" for b in "abc" if a != b) - pooled)
     wrong = (shown - right) + (right - shown)
     detail = ", ".join(f"{a} to {b}: {shown[a, b]} for {right[a, b]}" for a, b in wrong)
-    yield row(subject, "a key of somebody has one draw", "proven", 0.0, float(wrong.total()), 1.0, detail)
+    yield faults(subject, "a key of somebody has one draw", wrong.total(), detail)
 
 
 def _domains(subject: Subject, noise: ChainRecorder) -> Iterable[AuditRow]:
@@ -192,7 +202,7 @@ def _domains(subject: Subject, noise: ChainRecorder) -> Iterable[AuditRow]:
         right = (size, plan.multiples, unit, plan.thresholds, plan.drops)
         if noise.domains.get(f"{name} absent keys") != right:
             wrong.append(f"{name}: {noise.domains.get(f'{name} absent keys')} instead of {right}")
-    yield row(subject, "keys of nobody run too", "proven", 0.0, float(len(wrong)), 1.0, "; ".join(wrong))
+    yield faults(subject, "keys of nobody run too", len(wrong), "; ".join(wrong))
 
 
 def _enough(subject: Subject) -> int:
@@ -225,7 +235,9 @@ def seen_pairs(copies: int) -> Any:
             excess = max(excess, lower(two, copies) - factor * upper(one, copies))
         power = smallest_visible(delta, factor, copies)
         detail = f"a→b shown in {nobody} and {somebody} of {copies} runs"
-        yield row(subject, "a step that nobody else made", "proven", delta, excess, power, detail)
+        yield row(
+            subject, "a step that nobody else made", "proven", delta, excess, power, detail, kind=Kind.STATISTICAL
+        )
 
     return test
 
@@ -237,7 +249,9 @@ def _places(subject: Subject, shown: Integers) -> AuditRow:
     apart = max(lower(first, half) - upper(second, half), lower(second, half) - upper(first, half))
     power = smallest_visible(0.0, 1.0, half)
     detail = f"{first} of the first {half} and {second} of the others"
-    return row(subject, "where keys of nobody pass", "proven", 0.0, max(0.0, apart), power, detail)
+    return row(
+        subject, "where keys of nobody pass", "proven", 0.0, max(0.0, apart), power, detail, kind=Kind.STATISTICAL
+    )
 
 
 def _shown(subject: Subject, events: Sequence[Event], copies: int) -> Integers:

@@ -11,24 +11,18 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 import numpy as np
-import pyarrow as pa
 
 from hubbub.audit.checks.counts import NoNoise, sensitivity
 from hubbub.audit.checks.exact import divergence
+from hubbub.audit.made_up import pages
 from hubbub.audit.neighbours import crowd_of, one_user
-from hubbub.audit.protocols import AuditRow, Event, Pair, Subject, row
+from hubbub.audit.protocols import AuditRow, Event, Pair, Subject, faults
 from hubbub.audit.tiny import MeasuredLog, measured
 from hubbub.mechanisms import Mechanism, build
 from hubbub.noise.source import Integers
-from hubbub.public.lists import UrlList
 
 REACH = 8
 """Three draws are enumerated together."""
-
-
-def pages(*rows: tuple[str, str]) -> UrlList:
-    """A result list made for an audit."""
-    return UrlList("audit", pa.table({"query": [q for q, _ in rows], "url": [u for _, u in rows]}), "0" * 64)
 
 
 TWO = pages(("known", "site"), ("known", "nobody's"), ("rare", "site"), ("unasked", "site"))
@@ -91,9 +85,7 @@ def shown(subject: Subject, pair: Pair) -> Iterator[AuditRow]:
         wrong += asked != [(Fraction(subject.mechanism.settings["b_c"]), len(right))]
         wrong += _numbers(subject, events, log, listed)
         detail.append(f"{len(rows)} pages of {len(queries)} queries")
-    yield row(
-        subject, f"every listed page of what shows: {pair.name}", "proven", 0.0, float(wrong), 1.0, "; ".join(detail)
-    )
+    yield faults(subject, f"every listed page of what shows: {pair.name}", wrong, "; ".join(detail))
 
 
 def _numbers(subject: Subject, events: Iterable[Event], log: MeasuredLog, listed: set[tuple[str, str]]) -> int:

@@ -21,7 +21,7 @@ from hubbub.audit.checks.exact import EnumeratingNoise, Outcome, hockey_stick
 from hubbub.audit.checks.statistical import LEVEL, lower, sample, sampled, upper
 from hubbub.audit.neighbours import crowd_of
 from hubbub.audit.neighbours.closed import closed_pairs, few, somebody
-from hubbub.audit.protocols import AuditRow, Pair, Subject, Tester, row
+from hubbub.audit.protocols import AuditRow, Kind, Pair, Subject, Tester, faults, row
 from hubbub.audit.tiny import MeasuredLog, measured, values_of
 from hubbub.mechanisms.base import Mechanism
 from hubbub.mechanisms.safelog.absent import EXCESS
@@ -100,10 +100,19 @@ def divergence(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
     against, epsilon = _stated(subject.mechanism)
     common = [o for o in small if large.get(o, 0.0) > 0 and small[o] > 0]
     ratio = max((abs(math.log(small[o] / large[o])) for o in common), default=0.0)
-    yield row(subject, f"exact ε: {pair.name}", against, epsilon + EXACTLY, ratio, EXACTLY)
+    yield row(subject, f"exact ε: {pair.name}", against, epsilon + EXACTLY, ratio, EXACTLY, kind=Kind.EXACT)
     tolerant = epsilon + EXACTLY
     delta = max(hockey_stick(small, large, tolerant), hockey_stick(large, small, tolerant))
-    yield row(subject, f"exact δ(ε): {pair.name}", against, EXACTLY, delta, EXACTLY, f"δ({epsilon:.4g}) = {delta:.6g}")
+    yield row(
+        subject,
+        f"exact δ(ε): {pair.name}",
+        against,
+        EXACTLY,
+        delta,
+        EXACTLY,
+        f"δ({epsilon:.4g}) = {delta:.6g}",
+        kind=Kind.EXACT,
+    )
 
 
 def absent_law(subject: Subject) -> Iterable[AuditRow]:
@@ -132,7 +141,9 @@ def absent_law(subject: Subject) -> Iterable[AuditRow]:
         least = math.fsum(m for queries, held, m in shown if given <= queries and held.get(keys[0]) == step.threshold)
         worst = max(worst, abs(least / base - p * (1 - a)))
         detail = f"each passes with {p:.6g}"
-        yield row(subject, f"exact law of keys of nobody: {table}", "proven", EXACTLY, worst, EXACTLY, detail)
+        yield row(
+            subject, f"exact law of keys of nobody: {table}", "proven", EXACTLY, worst, EXACTLY, detail, kind=Kind.EXACT
+        )
 
 
 def sampled_absent(subject: Subject, runs: int) -> Iterable[AuditRow]:
@@ -147,14 +158,23 @@ def sampled_absent(subject: Subject, runs: int) -> Iterable[AuditRow]:
         low, high = lower(hits, trials), upper(hits, trials)
         worst = max(worst, low - expected, expected - high)
         power = max(power, high - low)
-    yield row(subject, "sampled law of keys of nobody", "proven", 0.0, max(0.0, worst), power, f"level {LEVEL}")
+    yield row(
+        subject,
+        "sampled law of keys of nobody",
+        "proven",
+        0.0,
+        max(0.0, worst),
+        power,
+        f"level {LEVEL}",
+        kind=Kind.STATISTICAL,
+    )
 
 
 def outside(subject: Subject) -> Iterable[AuditRow]:
     """However many ask it, a query outside the pool has no count."""
     asked = measured(subject, crowd_of(50, "outside"))
     wrong = sum(1 for key in asked.by_key("queries") if key == ("outside",))
-    yield row(subject, "a query outside the pool is not counted", "proven", 0.0, float(wrong), 1.0)
+    yield faults(subject, "a query outside the pool is not counted", wrong, kind=Kind.EXACT)
 
 
 def contract(subject: Subject) -> Iterator[AuditRow]:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.audit.checks.exact import REACH, Outcome, distribution
-from hubbub.audit.protocols import AuditRow, Pair, Subject, row
+from hubbub.audit.protocols import AuditRow, Kind, Pair, Subject, row
 from hubbub.audit.tiny import MeasuredLog, measured
 from hubbub.steps.counts import LocalCounts
 
@@ -88,4 +88,13 @@ def composed(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
     for against, epsilon, delta in stated:
         worst = max(d.delta(epsilon) for d in directions)
         detail = f"δ({epsilon:.4g}) >= {worst:.6g}, {len(moved)} keys"
-        yield row(subject, f"composed δ(ε): {pair.name}", against, delta, max(0.0, worst - power), power, detail)
+        yield row(
+            subject,
+            f"composed δ(ε): {pair.name}",
+            against,
+            delta,
+            max(0.0, worst - power),
+            power,
+            detail,
+            kind=Kind.EXACT,
+        )

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hubbub.audit.protocols import AuditRow, Event, Pair, Subject, counting_steps, row
-from hubbub.audit.tiny import MODE, SECRET, measured, tiny_log
+from hubbub.audit.protocols import AuditRow, Event, Kind, Pair, Subject, counting_steps, faults, row
+from hubbub.audit.tiny import MODE, SECRET, MeasuredLog, measured, tiny_log
 from hubbub.noise import Exits
 from hubbub.noise.source import Integers
 from hubbub.release.rows import named_rows
@@ -18,11 +18,15 @@ from hubbub.release.rows import named_rows
 
 def sensitivity(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
     """One user may move the counts of each step by no more than it says: the largest share of L0, L1, L∞."""
-    small, large = measured(subject, pair.smaller), measured(subject, pair.larger)
+    return shares(subject, f": {pair.name}", measured(subject, pair.smaller), measured(subject, pair.larger))
+
+
+def shares(subject: Subject, what: str, one: MeasuredLog, other: MeasuredLog, most: float = 1.0) -> Iterable[AuditRow]:
+    """How far the counts of each step are apart, as a share of what one user may move."""
     for step in counting_steps(subject.mechanism):
         name = step.name.partition(":")[0]  # "sessions: counts" is a step of the table sessions
-        table = name if name in small.counts else "queries"
-        before, after = small.by_key(table), large.by_key(table)
+        table = name if name in one.counts else "queries"
+        before, after = one.by_key(table), other.by_key(table)
         moved = [abs(after.get(k, 0) - before.get(k, 0)) for k in before.keys() | after.keys()]
         moved = [m for m in moved if m]
         norms = (
@@ -30,9 +34,9 @@ def sensitivity(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
             (sum(moved) / step.l1, f"l1 {sum(moved)} of {step.l1}"),
             (max(moved, default=0) / step.linf, f"linf {max(moved, default=0)} of {step.linf}"),
         )
-        share = max(share for share, _ in norms)
-        detail = ", ".join(text for _, text in norms)
-        yield row(subject, f"one user's share of {step.name}: {pair.name}", "proven", 1.0, share, 1 / step.l1, detail)
+        share, detail = max(share for share, _ in norms), ", ".join(text for _, text in norms)
+        check = f"one user's share of {step.name}{what}"
+        yield row(subject, check, "proven", most, share, 1 / step.l1, detail, Kind.EXACT)
 
 
 class NoNoise:
@@ -93,7 +97,7 @@ def noise_source(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
         exact = np.array([held.get(key, 0) for key in log.text(table, out.ids.tolist())], np.int64)
         integers = np.issubdtype(values.dtype, np.integer)
         wrong += int(np.count_nonzero(values != exact)) + (0 if integers else max(1, out.ids.size))
-    yield row(subject, f"noise only from the source, integers: {pair.name}", "proven", 0.0, float(wrong), 1.0)
+    yield faults(subject, f"noise only from the source, integers: {pair.name}", wrong)
 
 
 def row_order(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
@@ -113,7 +117,7 @@ def row_order(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
             )
     shared = [t for t in orders[0] if sorted(orders[0][t]) == sorted(orders[1][t])]
     wrong = sum(orders[0][t] != orders[1][t] for t in shared)
-    yield row(subject, f"row order: {pair.name}", "proven", 0.0, float(wrong), 1.0)
+    yield faults(subject, f"row order: {pair.name}", wrong, kind=Kind.BYTES)
 
 
 def retimed(events: tuple[Event, ...]) -> tuple[Event, ...]:

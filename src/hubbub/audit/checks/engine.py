@@ -11,7 +11,7 @@ from math import sqrt
 import numpy as np
 
 from hubbub.audit.neighbours import crowd_of, one_user
-from hubbub.audit.protocols import AuditRow, Event, shared_row
+from hubbub.audit.protocols import AuditRow, Event, Kind, shared_row
 from hubbub.audit.tiny import MODE, tiny_log
 from hubbub.mechanisms import build
 from hubbub.noise.source import Integers
@@ -27,10 +27,12 @@ def shares() -> Iterator[AuditRow]:
     small, large = (_sums(log) for log in (crowd, crowd + one_user([(f"k{i}", None) for i in range(KEYS)], 3)))
     for cap2, one, two in zip(SCALES, small[0], large[0], strict=True):
         share = sqrt(float(((two - one).astype(object) ** 2).sum()) / cap2)
-        yield shared_row(f"one user's share of the recount, in the engine: C² = {cap2}", 1.0, share, 1e-6)
+        yield shared_row(
+            f"one user's share of the recount, in the engine: C² = {cap2}", 1.0, share, 1e-6, kind=Kind.EXACT
+        )
     for most, before, after in zip(MOST, small[1], large[1], strict=True):
         check = f"one user's share of the kept total, in the engine: B = {most}"
-        yield shared_row(check, most, abs(after - before), 1.0)
+        yield shared_row(check, most, abs(after - before), 1.0, kind=Kind.EXACT)
 
 
 def _sums(events: tuple[Event, ...]) -> tuple[list[Integers], list[int]]:

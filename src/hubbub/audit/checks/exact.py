@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.audit.neighbours import holding
-from hubbub.audit.protocols import AuditRow, Pair, Subject, counting_steps, row
+from hubbub.audit.protocols import AuditRow, Kind, Pair, Subject, counting_steps, row
 from hubbub.audit.tiny import MeasuredLog, measured, values_of
 from hubbub.noise.absent import Exits, Rounds, walk
 from hubbub.noise.source import Integers
@@ -182,7 +182,14 @@ def divergence(subject: Subject, pair: Pair, reach: int = REACH) -> Iterable[Aud
         worst = max(hockey_stick(small, large, epsilon), hockey_stick(large, small, epsilon))
         seen = max(0.0, worst - lumped)
         found = row(
-            subject, f"exact δ(ε): {pair.name}", against, delta, seen, lumped, f"δ({epsilon:.4g}) = {worst:.6g}"
+            subject,
+            f"exact δ(ε): {pair.name}",
+            against,
+            delta,
+            seen,
+            lumped,
+            f"δ({epsilon:.4g}) = {worst:.6g}",
+            kind=Kind.EXACT,
         )
         yield replace(found, epsilon=epsilon, empirical=largest_refuted(small, large, delta + lumped, epsilon))
 
@@ -220,4 +227,6 @@ def threshold_law(subject: Subject) -> Iterable[AuditRow]:
             if abs(released - expected) > worst:
                 worst, at = abs(released - expected), n
         detail = f"largest difference at count {at}, threshold {step.threshold}"
-        yield row(subject, f"exact law at the threshold: {table}", "proven", 1e-12, worst, 1e-12, detail)
+        yield row(
+            subject, f"exact law at the threshold: {table}", "proven", 1e-12, worst, 1e-12, detail, kind=Kind.EXACT
+        )

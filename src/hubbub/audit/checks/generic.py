@@ -13,13 +13,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from hubbub.audit.checks import ran, taint
+from hubbub.audit.checks import ran, standard, taint
 from hubbub.audit.checks.certificates import certificate
 from hubbub.audit.checks.counts import noise_source, row_order
 from hubbub.audit.checks.exact import REACH, divergence
+from hubbub.audit.checks.watch import Watch
+from hubbub.audit.made_up import PAGES, POOL
+from hubbub.audit.mutants import HALVED
 from hubbub.audit.neighbours import crowd_of, one_user
-from hubbub.audit.protocols import AuditRow, Pair, Subject, is_pooled, row
-from hubbub.audit.realistic import PAGES, POOL
+from hubbub.audit.protocols import AuditRow, Effort, Kind, Pair, Subject, faults, row
+from hubbub.audit.subjects import AuditPlan
 from hubbub.audit.tiny import measured
 from hubbub.errors import UserError
 from hubbub.mechanisms import Mechanism
@@ -58,19 +61,19 @@ def made(kind: type[Mechanism]) -> Iterator[Mechanism]:
                     break
 
 
-def subjects(kind: type[Mechanism]) -> list[Mechanism]:
-    """All that could be made."""
-    return list(made(kind))
+def plan(kind: type[Mechanism]) -> AuditPlan:
+    """All that could be made, the checks that need to know nothing of it, and noise that is too weak."""
+    return AuditPlan(kind.name, lambda: list(made(kind)), tests=tests, mutants=lambda: (HALVED,))
 
 
-def tests(subject: Subject, contract: Callable[[Subject], Iterable[AuditRow]]) -> Iterator[AuditRow]:
-    """Every generic check of one subject; `contract` is what holds for any parameters of any mechanism."""
+def tests(subject: Subject, effort: Effort) -> Iterator[AuditRow]:
+    """Every generic check of one subject, with the same effort always."""
     looks: dict[str, Callable[[], Iterable[AuditRow]]] = {
         "certificate": lambda: certificate(subject),
-        "what runs": lambda: ran.tests(subject),
-        "what holds for any parameters": lambda: contract(subject),
+        "what runs": lambda: ran.tests(subject, known=False),
+        "what holds for any parameters": lambda: standard.contract(subject),
     }
-    for pair in () if is_pooled(subject.mechanism) else PAIRS:
+    for pair in () if subject.mechanism.selections else PAIRS:
         looks |= {
             f"noise only from the source: {pair.name}": lambda pair=pair: noise_source(subject, pair),  # type: ignore[misc]
             f"row order: {pair.name}": lambda pair=pair: row_order(subject, pair),  # type: ignore[misc]
@@ -100,7 +103,7 @@ def _attempt(subject: Subject, name: str, look: Callable[[], Iterable[AuditRow]]
 
 def _exact(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
     for events in (pair.smaller, pair.larger):
-        noise = ran.Watch()
+        noise = Watch()
         subject.perturb(measured(subject, events).counts, noise)
         if (2 * REACH + 1) ** noise.values > MOST_RUNS:
             raise RuntimeError(
@@ -118,4 +121,4 @@ def _bytes(subject: Subject) -> Iterable[AuditRow]:
         ]
     differing = sorted(n for n in seen[0].keys() | seen[1].keys() if seen[0].get(n) != seen[1].get(n))
     detail = ", ".join(differing) or f"{len(seen[0])} files are the same"
-    yield row(subject, "byte difference of public/", "proven", 0.0, float(len(differing)), 1.0, detail)
+    yield faults(subject, "byte difference of public/", len(differing), detail, kind=Kind.BYTES)

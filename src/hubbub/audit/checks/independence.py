@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.audit.checks.statistical import LEVEL
-from hubbub.audit.protocols import AuditRow, shared_row
+from hubbub.audit.protocols import AuditRow, Kind, shared_faults, shared_row
 from hubbub.noise import SecureNoise, SeededNoise
 from hubbub.noise.source import Integers
 from hubbub.switches import lowered
@@ -44,10 +44,7 @@ Draw = Callable[[SecureNoise, str, int], Integers]
 LAWS: dict[str, tuple[Draw, Callable[[int], float]]] = {
     "Laplace": (lambda noise, step, size: noise.laplace(step, SCALE, size), lambda n: n - n * n / (4 * float(SCALE))),
     "Gaussian": (lambda noise, step, size: noise.gaussian(step, VARIANCE, size), lambda n: _different(n, VARIANCE)),
-    "uniform": (
-        lambda noise, step, size: noise.below(step, np.full(size, 1 << 62)),
-        lambda n: n - n * n / 2.0**63,
-    ),
+    "uniform": (lambda noise, step, size: noise.below(step, np.full(size, 1 << 62)), lambda n: n - n * n / 2.0**63),
 }
 """How each is drawn, and at least how many different values, up to the sign, so many draws have on average."""
 
@@ -73,7 +70,12 @@ def alike(check: str, values: Integers, expected: float) -> AuditRow:
         allowed = few
     detail = f"{n} draws, {n - found} like an earlier one, {n - expected:.3g} expected"
     return shared_row(
-        f"sampled: no draw is like another: {check}", allowed, max(0.0, expected - found), allowed, detail
+        f"sampled: no draw is like another: {check}",
+        allowed,
+        max(0.0, expected - found),
+        allowed,
+        detail,
+        kind=Kind.STATISTICAL,
     )
 
 
@@ -91,7 +93,9 @@ def halves(check: str, values: Integers) -> AuditRow:
         worst = max(worst, abs(float(signs.mean())), abs(float(sizes.mean())))
     # the median is a function of the draws: with it a mean of ±1 moves by at most 2/middle
     allowed = math.sqrt(2 * math.log(6 / LEVEL) / middle) + 2 / middle
-    return shared_row(f"sampled: parts of a draw are independent: {check}", allowed, worst, allowed)
+    return shared_row(
+        f"sampled: parts of a draw are independent: {check}", allowed, worst, allowed, kind=Kind.STATISTICAL
+    )
 
 
 def distance(values: Integers, law: Law) -> float:
@@ -131,7 +135,9 @@ WIDE: dict[str, Law] = {"Laplace": _laplace(float(SCALE)), "Gaussian": _gaussian
 def fits(check: str, values: Integers, law: Law) -> AuditRow:
     """The distance from the law."""
     allowed = math.sqrt(math.log(2 / LEVEL) / (2 * values.size))
-    return shared_row(f"sampled law: {check}", allowed, distance(values, law), allowed, f"{values.size} draws")
+    return shared_row(
+        f"sampled law: {check}", allowed, distance(values, law), allowed, f"{values.size} draws", kind=Kind.STATISTICAL
+    )
 
 
 def one_draw() -> Iterator[AuditRow]:
@@ -239,7 +245,7 @@ def _child(noise: SecureNoise) -> Integers:
 def secrets() -> Iterator[AuditRow]:
     """Secrets and coins: none twice, and coins fall independently."""
     drawn = [SecureNoise().secret(step) for step in STEPS for _ in range(20)]
-    yield shared_row("no secret is like another", 0.0, float(len(drawn) - len(set(drawn))), 1.0)
+    yield shared_faults("no secret is like another", len(drawn) - len(set(drawn)))
     chances = np.full(LARGE, 1 << 63, np.uint64)
     coins = SecureNoise().coins("queries", chances).astype(np.int64) * 2 - 1
     yield halves(f"coins, {LARGE} at once", coins)

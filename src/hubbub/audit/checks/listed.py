@@ -8,20 +8,21 @@ holds has the noise of its rounds and no other. A user's pool takes listed queri
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from hubbub.audit.checks import by_hand, taint
 from hubbub.audit.checks.by_hand import KeptNoise, Read, held_by, rounds_by_hand
 from hubbub.audit.checks.chain import ChainRecorder
+from hubbub.audit.checks.pooled import first_selection
 from hubbub.audit.checks.statistical import ABSENT, SampledRuns, compare
+from hubbub.audit.made_up import pages, pool
 from hubbub.audit.neighbours.closed import PAGES
-from hubbub.audit.protocols import AuditRow, Event, Pair, Subject, row
+from hubbub.audit.protocols import AuditRow, Event, Kind, Pair, Subject, faults
 from hubbub.audit.tiny import MODE, tiny_log
 from hubbub.card.owner import Owner
 from hubbub.log import read_log
@@ -31,7 +32,7 @@ from hubbub.mechanisms.rounds import Selected, Selection
 from hubbub.noise import NoiseSource, SecureNoise
 from hubbub.noise.source import Integers
 from hubbub.privacy.ledger import Ledger
-from hubbub.public.lists import QueryPool, UrlList
+from hubbub.public.lists import QueryPool
 from hubbub.release.earlier import read_previous
 from hubbub.release.plan import Plan
 from hubbub.release.rows import named_rows
@@ -42,18 +43,12 @@ COPIES = 1500
 FALSE = {"F_list": 1}
 
 
-def pool(queries: Iterable[str], use: str = "list") -> QueryPool:
-    """A list made for an audit."""
-    rows = pa.table({"query": sorted(queries)})
-    return QueryPool("audit", rows, "0" * 64, rows.num_rows, "made for an audit", use)
-
-
 HALF = len(by_hand.LISTED) // 2 + 1
 LISTS: dict[str, dict[str, QueryPool]] = {
-    "a public list": {"public_list": pool(by_hand.LISTED)},
+    "a public list": {"public_list": pool(by_hand.LISTED, "list")},
     "an earlier release": {"previous": pool(by_hand.LISTED, "previous")},
     "both": {
-        "public_list": pool(by_hand.LISTED[:HALF]),
+        "public_list": pool(by_hand.LISTED[:HALF], "list"),
         "previous": pool([*by_hand.LISTED[HALF - 1 :], "nobody's either"], "previous"),
     },
 }
@@ -73,7 +68,7 @@ def _names(subject: Subject) -> frozenset[str]:
 
 def _levels(subject: Subject) -> tuple[Selection, Selection]:
     """Of keys that the log shows, and of listed ones: by the size of the list."""
-    plan: Selection = subject.mechanism.selection  # type: ignore[attr-defined]
+    plan = first_selection(subject)
     return plan, closed(plan, len(_names(subject)), Fraction(subject.mechanism.settings["F_list"]))
 
 
@@ -113,9 +108,9 @@ def rounds(name: str, subject: Subject) -> Iterator[AuditRow]:
         wrong += seen != released.keys()
         asked.append(noise.zeros.domains)
         shown += len(right)
-    yield row(subject, f"exact rounds, as by hand: {name}", "proven", 0.0, float(wrong), 1.0, f"{shown} keys released")
+    yield faults(subject, f"exact rounds, as by hand: {name}", wrong, f"{shown} keys released", kind=Kind.EXACT)
     other = sum(one != {"queries absent keys": right_domain} for one in asked)
-    yield row(subject, f"listed keys of nobody run, whoever is in the log: {name}", "proven", 0.0, float(other), 1.0)
+    yield faults(subject, f"listed keys of nobody run, whoever is in the log: {name}", other)
 
 
 def _selected(subject: Subject, pools: Any, noise: NoiseSource) -> tuple[Selected, set[str]]:
@@ -152,7 +147,7 @@ def once(name: str, subject: Subject) -> Iterator[AuditRow]:
             shown.append(Counter(rows.column("query").to_pylist()))
     wrong = (shown[1] - shown[0] - Counter(_names(subject) - pooled)).total()
     wrong += (shown[0] + Counter(_names(subject) - pooled) - shown[1]).total()
-    yield row(subject, f"a listed key of somebody has one draw: {name}", "proven", 0.0, float(wrong), 1.0)
+    yield faults(subject, f"a listed key of somebody has one draw: {name}", wrong)
 
 
 # ------------------------------------------------------------------ copies of neighbouring logs
@@ -162,7 +157,7 @@ def sampled(copies: int = COPIES) -> Iterator[AuditRow]:
     """Copies of a small log, each with a list of its own: does a listed query show whether one user asked it?"""
     settings = {"epsilon": 1, "delta": "0.05", "D": 2, "rounds": 2, "F_list": copies}
     for use in ("public_list", "previous"):
-        known = pool(f"{q}{i:04d}" for i in range(copies) for q in ("listed", "other"))
+        known = pool((f"{q}{i:04d}" for i in range(copies) for q in ("listed", "other")), "list")
         subject = Subject.of(build("crowd", settings, tables=["queries"], **{use: known}))
         few = max(1, int(_levels(subject)[1].users(-1)))
         base = [(f"u{i}-{j}", 0, f"other{i:04d}", None) for i in range(copies) for j in range(few)]
@@ -191,14 +186,12 @@ def _sample(subject: Subject, events: Sequence[Event], copies: int) -> SampledRu
 
 # ------------------------------------------------------------------ whole releases
 
-PAGES_SHOWN = UrlList(
-    "audit", pa.table({"query": ["known", "known", "new"], "url": ["site", "nobody's", "site"]}), "0" * 64
-)
+PAGES_SHOWN = pages(("known", "site"), ("known", "nobody's"), ("new", "site"))
 
 
 def public() -> Iterator[AuditRow]:
     """Every byte of `public/` with and without her, where queries, pages or an earlier release are known beforehand."""
-    known = pool(["known", "new", "her own query", "nobody's"])
+    known = pool(["known", "new", "her own query", "nobody's"], "list")
     crowd: dict[str, object] = {"epsilon": 8, "delta": "1e-3", "F_list": "1e-6"}
     made: dict[str, Callable[[Path, bool], Path]] = {
         "crowd with a public list": _one(build("crowd", crowd, tables=["queries"], public_list=known)),

@@ -11,7 +11,7 @@ import numpy as np
 
 from hubbub.audit.checks.pooled import Recorder
 from hubbub.audit.neighbours import one_user
-from hubbub.audit.protocols import AuditRow, Event, Subject, row
+from hubbub.audit.protocols import AuditRow, Event, Kind, Subject, faults, row
 from hubbub.audit.tiny import MODE, tiny_log
 from hubbub.mechanisms.base import Rows
 from hubbub.mechanisms.crowd.histograms import Histogram
@@ -59,7 +59,7 @@ def draws(subject: Subject) -> Iterable[AuditRow]:
         variance, size = asked.get(plan.name, (0, 0))
         missing = abs(SHAPES[plan.name].bins - size)
         weaker = max(0.0, 1 - float(variance) / plan.variance)
-        yield row(subject, f"draws of {plan.name}", "proven", 0.0, missing + weaker, 1.0, f"{size} bins")
+        yield faults(subject, f"draws of {plan.name}", missing + weaker, f"{size} bins")
 
 
 def user_share(subject: Subject) -> Iterable[AuditRow]:
@@ -77,7 +77,7 @@ def user_share(subject: Subject) -> Iterable[AuditRow]:
         for plan in _plans(subject):
             moved = float(((sums[plan.name] - usual[plan.name]).astype(float) ** 2).sum())
             share = sqrt(moved / plan.shift2)
-            yield row(subject, f"one user's share of {plan.name}: {name}", "proven", 1.0, share, 1e-3)
+            yield row(subject, f"one user's share of {plan.name}: {name}", "proven", 1.0, share, 1e-3, kind=Kind.EXACT)
 
 
 def _sums(subject: Subject, events: Iterable[Event]) -> Mapping[str, Integers]:
@@ -90,7 +90,7 @@ def number_of_users(subject: Subject) -> Iterable[AuditRow]:
     """As many users as the positive parts of the noisy histogram, whatever the log has."""
     made, _, expected = _made(subject, crowd(), Recorder(constant=7))
     users = len(set(made.rows.column("user").to_pylist()))
-    yield row(subject, "synthetic users are those of the noisy histogram", "proven", 0.0, abs(users - expected), 1.0)
+    yield faults(subject, "synthetic users are those of the noisy histogram", abs(users - expected))
 
 
 def traces(subject: Subject) -> Iterable[AuditRow]:
@@ -104,7 +104,7 @@ def traces(subject: Subject) -> Iterable[AuditRow]:
     usual, _, _ = _made(subject, plain, Recorder())
     for name, change in changes.items():
         made, _, _ = _made(subject, change(), Recorder())
-        yield row(subject, f"no trace of the {name}", "proven", 0.0, float(not made.rows.equals(usual.rows)), 1.0)
+        yield faults(subject, f"no trace of the {name}", not made.rows.equals(usual.rows), kind=Kind.BYTES)
 
 
 def strings(subject: Subject) -> Iterable[AuditRow]:
@@ -115,7 +115,7 @@ def strings(subject: Subject) -> Iterable[AuditRow]:
     people = {u for u in made.rows.column("user").to_pylist() if u.startswith("u")}
     wrong = float(len(queries | pages | people))
     detail = f"{made.rows.num_rows} rows over {len(released)} released queries"
-    yield row(subject, "only released strings", "proven", 0.0, wrong, 1.0, detail)
+    yield faults(subject, "only released strings", wrong, detail, kind=Kind.BYTES)
 
 
 def tests(subject: Subject) -> Iterator[AuditRow]:

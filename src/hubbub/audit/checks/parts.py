@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.audit.checks.statistical import LEVEL
-from hubbub.audit.protocols import AuditRow, Event, shared_row
+from hubbub.audit.protocols import AuditRow, Event, Kind, shared_faults, shared_row
 from hubbub.audit.tiny import MODE, tiny_log
 from hubbub.engines.base import Batches
 from hubbub.engines.duckdb import DuckDB
@@ -113,7 +113,7 @@ def whole() -> Iterator[AuditRow]:
             one, apart = (_released(log, mechanism, mode) for mode in (MODE, APART))
         differing = sum(((one - apart) + (apart - one)).values())
         check = f"exact release of noise in parts, as of noise in one place: {mechanism.name}"
-        yield shared_row(check, 0.0, float(differing), 1.0, f"{one.total()} keys show")
+        yield shared_faults(check, differing, f"{one.total()} keys show", kind=Kind.EXACT)
 
 
 def _released(log: SearchLog, mechanism: Mechanism, mode: RunMode) -> Counter[tuple[object, ...]]:
@@ -131,11 +131,13 @@ def drawn() -> Iterator[AuditRow]:
         values = np.concatenate([run[mask] for run in runs])
         allowed = math.sqrt(math.log(2 / LEVEL) / (2 * values.size))  # Dvoretzky, Kiefer, Wolfowitz, Massart
         check = f"sampled law of noise drawn in parts: {name}"
-        yield shared_row(check, allowed, _distance(values), allowed, f"{values.size} draws")
+        yield shared_row(check, allowed, _distance(values), allowed, f"{values.size} draws", kind=Kind.STATISTICAL)
     tasks = [run[start : start + LargeTasks.rows] for run in runs for start in range(0, KEYS, LargeTasks.rows)]
     alike = max(float(np.mean(one == other)) for one, other in combinations(tasks, 2))
     detail = f"by chance {1 / (4 * SCALE):.5f}; more than the bound with probability below 1e-6"
-    yield shared_row("sampled: no two parts, nor two runs, draw alike", 0.02, alike, 0.02, detail)
+    yield shared_row(
+        "sampled: no two parts, nor two runs, draw alike", 0.02, alike, 0.02, detail, kind=Kind.STATISTICAL
+    )
 
 
 def _draws() -> Integers:
@@ -169,7 +171,7 @@ def once() -> Iterator[AuditRow]:
             tables = cast(Tasks, log.engine).mapped
             one, two = ([log.engine.fetch(f"SELECT * FROM {t} ORDER BY kid") for t in tables] for _ in range(2))
         changed = sum(not before.equals(after) for before, after in zip(one, two, strict=True))
-        yield shared_row(f"what was drawn is kept: {mechanism.name}", 0.0, float(changed), 1.0, f"{len(tables)} tables")
+        yield shared_faults(f"what was drawn is kept: {mechanism.name}", changed, f"{len(tables)} tables")
 
 
 def _wide() -> tuple[Mechanism, ...]:
@@ -187,7 +189,7 @@ def seeded() -> Iterator[AuditRow]:
                 refused = False
             except OurBug:
                 refused = True
-        yield shared_row(f"seeded noise is not drawn in parts: {mechanism.name}", 0.0, float(not refused), 1.0)
+        yield shared_faults(f"seeded noise is not drawn in parts: {mechanism.name}", not refused)
 
 
 def tests() -> Iterator[AuditRow]:

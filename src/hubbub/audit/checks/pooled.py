@@ -16,7 +16,7 @@ import numpy as np
 
 from hubbub.audit.checks.counts import NoNoise
 from hubbub.audit.neighbours import crowd_of, one_user
-from hubbub.audit.protocols import AuditRow, Event, Pair, Subject, row
+from hubbub.audit.protocols import AuditRow, Event, Kind, Pair, Subject, faults, row
 from hubbub.audit.tiny import MODE, Measure, tiny_log
 from hubbub.mechanisms.rounds import Selection
 from hubbub.noise.source import Integers
@@ -45,23 +45,38 @@ def _pooled(measure: Measure, events: tuple[Event, ...]) -> PooledLog:
         return PooledLog(pools.arrays(), rows.column("query").to_pylist())
 
 
-def _selection(subject: Subject) -> Selection:
-    """The integers the mechanism states."""
-    selection: Selection = subject.mechanism.selection  # type: ignore[attr-defined]
-    return selection
+def first_selection(subject: Subject) -> Selection:
+    """The integers that the mechanism states for its first selection."""
+    return next(iter(subject.mechanism.selections.values()))
+
+
+def _beside_the_known(subject: Subject, name: str, keys: Iterable[str], repeats: int = 1) -> Pair:
+    """One user of these keys beside two crowds near the threshold."""
+    near = max(1, int(first_selection(subject).users(-1)))
+    known = crowd_of(near, "known") + crowd_of(near, "other")
+    return Pair(name, known, known + one_user(((key, None) for key in keys), repeats))
+
+
+def one_known(subject: Subject) -> Pair:
+    """She moves one key that others hold."""
+    return _beside_the_known(subject, "one known key near the threshold", ["known"])
+
+
+def too_many(subject: Subject) -> Pair:
+    """She holds more keys of her own than a pool takes."""
+    most = 3 * first_selection(subject).limit + 2
+    return _beside_the_known(subject, "more keys than the pool", (f"own{i}" for i in range(most)))
 
 
 def pairs(subject: Subject) -> Iterator[Pair]:
     """Neighbours that are bad for pools: novel keys up to the bound and beyond, one known key, repeats."""
-    limit = _selection(subject).limit
-    near = max(1, int(_selection(subject).users(-1)))
-    known = crowd_of(near, "known") + crowd_of(near, "other")
-    yield Pair("all her keys are her own", known, known + one_user((f"own{i}", None) for i in range(limit)))
-    yield Pair("one key of her own", known, known + one_user([("own", None)]))
-    yield Pair("one known key near the threshold", known, known + one_user([("known", None)]))
-    yield Pair("one known key and one of her own", known, known + one_user([("known", None), ("own", None)]))
-    yield Pair("more keys than the pool", known, known + one_user((f"own{i}", None) for i in range(3 * limit + 2)))
-    yield Pair("a key repeated a thousand times", known, known + one_user([("known", None)], 1000))
+    own = [f"own{i}" for i in range(first_selection(subject).limit)]
+    yield _beside_the_known(subject, "all her keys are her own", own)
+    yield _beside_the_known(subject, "one key of her own", ["own"])
+    yield one_known(subject)
+    yield _beside_the_known(subject, "one known key and one of her own", ["known", "own"])
+    yield too_many(subject)
+    yield _beside_the_known(subject, "a key repeated a thousand times", ["known"], 1000)
 
 
 class Recorder(NoNoise):
@@ -106,7 +121,7 @@ class Staged(LocalPools):
 def user_share(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
     """One user's length in each sum, as a share of what the noise is made for."""
     small, large = pooled(subject, pair.smaller), pooled(subject, pair.larger)
-    limit, bits = _selection(subject).limit, large.pools.bits
+    limit, bits = first_selection(subject).limit, large.pools.bits
     hers = [k for k in large.keys if k not in small.keys]
     shares = [len(hers) / limit, _length2(_weights(small), _weights(large)) / 4**bits]
     ids = np.arange(len(large.keys))
@@ -121,7 +136,7 @@ def user_share(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
         counted = [log.pools.kept(np.arange(len(log.keys)), most) for log in (small, large)]
         shares.append(abs(counted[1] - counted[0]) / most)
     detail = "new keys, round 1, recount at three scales, kept total: " + ", ".join(f"{s:.3f}" for s in shares)
-    yield row(subject, f"one user's share: {pair.name}", "proven", 1.0, max(shares), 1 / limit, detail)
+    yield row(subject, f"one user's share: {pair.name}", "proven", 1.0, max(shares), 1 / limit, detail, kind=Kind.EXACT)
 
 
 def _weights(log: PooledLog) -> dict[str, int]:
@@ -146,7 +161,7 @@ def draws(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
     log = pooled(subject, pair.larger)
     noise = Recorder()
     subject.perturb({"queries": log.pools}, noise)
-    selection = _selection(subject)
+    selection = first_selection(subject)
     stated = [s for s in subject.mechanism.steps() if isinstance(s, GaussianStep)]
     rounds = [variance for step, variance, _ in noise.asked if "round" in step]
     spent = sum(
@@ -156,7 +171,8 @@ def draws(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
     shares = [_apart(len(noise.asked), sum(len(s.mu2) for s in stated)), float(spent / stated[0].total)]
     kept = next((v for step, v, _ in noise.asked if "kept" in step), None)
     if kept is not None:
-        shares.append(float(mu2_of(subject.mechanism.stage.recount.most**2, int(kept)) / stated[2].total))  # type: ignore[attr-defined]
+        recount = subject.mechanism.stage.recount  # type: ignore[attr-defined]
+        shares.append(float(mu2_of(recount.most**2, int(kept)) / stated[2].total))
     shares.append(_apart(noise.asked[0][2], len(log.keys)))
     detail = "draws, selection μ², kept μ², keys in round 1, as shares of what is stated: " + ", ".join(
         f"{s:.6f}" for s in shares
@@ -171,7 +187,7 @@ def _apart(one: float, other: float) -> float:
 
 def thresholds(subject: Subject) -> Iterable[AuditRow]:
     """A key exactly at a round's threshold is released in that round, one unit below is not."""
-    selection = _selection(subject)
+    selection = first_selection(subject)
     wrong, looked = 0, 0
     for r, threshold in enumerate(selection.thresholds):
         for off in (-1, 0):
@@ -179,7 +195,7 @@ def thresholds(subject: Subject) -> Iterable[AuditRow]:
             released = subject.perturb({"queries": Staged(np.zeros(1, np.int64))}, noise)["queries"]
             wrong += (released.ids.size == 1) != (off == 0)
             looked += 1
-    yield row(subject, "released at the threshold, not below", "proven", 0.0, float(wrong), 1.0, f"{looked} tests")
+    yield faults(subject, "released at the threshold, not below", wrong, f"{looked} tests")
 
 
 class _Script(Recorder):
@@ -206,18 +222,20 @@ def presence(subject: Subject) -> Iterable[AuditRow]:
     noise = Recorder()
     subject.perturb({"queries": Staged(np.zeros(5, np.int64))}, noise)
     missing = 5 - noise.asked[0][2]
-    yield row(subject, "present keys are tested whatever their weight", "proven", 0.0, float(abs(missing)), 1.0)
+    yield faults(subject, "present keys are tested whatever their weight", abs(missing))
 
 
 def fixed_pools(subject: Subject) -> Iterable[AuditRow]:
     """A user's keys over all rounds are the pool of the first: counted while every key is kept in the running."""
-    limit = _selection(subject).limit
+    limit = first_selection(subject).limit
     touched: set[int] = set()
     with tiny_log(one_user((f"own{i}", None) for i in range(4 * limit + 3))) as log:
         pools = subject.measure(log, MODE)["queries"]
         watched = _WatchedPools(pools, touched)
-        subject.perturb({"queries": watched}, _Alive(_selection(subject)))
-    yield row(subject, "one user's keys over all rounds", "proven", float(limit), float(len(touched)), 1.0)
+        subject.perturb({"queries": watched}, _Alive(first_selection(subject)))
+    yield row(
+        subject, "one user's keys over all rounds", "proven", float(limit), float(len(touched)), 1.0, kind=Kind.EXACT
+    )
 
 
 class _WatchedPools(LocalPools):
@@ -264,5 +282,5 @@ def transcript(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
         released = subject.perturb({"queries": log.pools}, noise)["queries"]
         names = sorted(log.keys[i] for i in released.ids.tolist())
         scales.append((names, [(s, v) for s, v, _ in noise.asked if "round" not in s]))
-    differs = scales[0][0] == scales[1][0] and scales[0][1] != scales[1][1] and "own" in pair.name
-    yield row(subject, f"later draws follow from released keys: {pair.name}", "proven", 0.0, float(differs), 1.0)
+    differs = scales[0][0] == scales[1][0] and scales[0][1] != scales[1][1]
+    yield faults(subject, f"later draws follow from released keys: {pair.name}", differs)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from hubbub.audit.checks.exact import EnumeratingNoise
-from hubbub.audit.protocols import AuditRow, Subject, row
+from hubbub.audit.protocols import AuditRow, Kind, Subject, row
 from hubbub.steps.counts import LocalCounts
 
 ABSENT = None
@@ -83,12 +83,23 @@ def probabilistic(subject: Subject) -> Iterable[AuditRow]:
         return
     delta, ratio = exceptions(subject, users, ITEMS, repaired=True)
     claim = mechanism.claimed()
-    for against, epsilon, most in (
-        ("proven", stated.epsilon, stated.delta),
-        ("claimed", claim.epsilon, claim.delta),
-    ):
+    for against, epsilon, most in (("proven", stated.epsilon, stated.delta), ("claimed", claim.epsilon, claim.delta)):
         if epsilon is not None and most is not None:
-            yield row(subject, f"exact probabilistic δ: all logs of {users} users", against, most, delta, 1e-12)
             yield row(
-                subject, f"exact max divergence outside Ω: all logs of {users} users", against, epsilon, ratio, 1e-9
+                subject,
+                f"exact probabilistic δ: all logs of {users} users",
+                against,
+                most,
+                delta,
+                1e-12,
+                kind=Kind.EXACT,
+            )
+            yield row(
+                subject,
+                f"exact max divergence outside Ω: all logs of {users} users",
+                against,
+                epsilon,
+                ratio,
+                1e-9,
+                kind=Kind.EXACT,
             )

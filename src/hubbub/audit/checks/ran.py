@@ -11,21 +11,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from hubbub.audit import recompute
 from hubbub.audit.checks.certificates import certificate, printed
-from hubbub.audit.checks.chain import ChainRecorder
 from hubbub.audit.checks.counts import sensitivity
-from hubbub.audit.neighbours.sessions import session_pairs
-from hubbub.audit.protocols import AuditRow, Event, Pair, Subject, is_pooled, row
-from hubbub.audit.realistic import MANY, REALISTIC, runs_as
+from hubbub.audit.checks.ran_rounds import rounds, unit_weights
+from hubbub.audit.checks.watch import Watch, said
+from hubbub.audit.neighbours.greedy import greed
+from hubbub.audit.protocols import AuditRow, Event, Subject
+from hubbub.audit.subjects import PLANS
 from hubbub.audit.tiny import measured
 from hubbub.card.build import build_card
 from hubbub.card.facts import Booked, Facts
 from hubbub.card.owner import Owner
 from hubbub.mechanisms.base import Mechanism
-from hubbub.noise.source import Integers
 from hubbub.privacy.account import Step
 from hubbub.privacy.coins import CoinStep
 from hubbub.steps.counts import LocalCounts
@@ -34,38 +33,6 @@ FACTS = Facts(Owner(), Booked("people", "audit", 1, 0.0, 1.0, None, (), ()), "us
 """What a card is told besides: nothing of it matters here."""
 HIGH = 10**9
 """Noise that lifts whatever passes the filter over any threshold."""
-
-
-class Watch(ChainRecorder):
-    """Zeros, or one constant; everything that is asked is written down."""
-
-    def __init__(self, constant: int = 0) -> None:
-        super().__init__()
-        self.constant = constant
-        self.values = 0
-        self.scales: list[tuple[str, Fraction]] = []
-        self.chances: list[npt.NDArray[np.uint64]] = []
-
-    def laplace(self, step: str, scale: Fraction, size: int) -> Integers:
-        """The constant."""
-        self.scales.append((step, Fraction(scale)))
-        self.values += size
-        return np.full(size, self.constant, np.int64)
-
-    def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
-        """The constant."""
-        self.values += size
-        return super().gaussian(step, variance, size)
-
-    def coins(self, step: str, chances: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-        """As without noise."""
-        self.chances.append(chances)
-        return super().coins(step, chances)
-
-
-def said(subject: Subject, check: str, wrong: Sequence[str]) -> AuditRow:
-    """A row that says what is wrong."""
-    return row(subject, check, "proven", 0.0, float(len(wrong)), 1.0, "; ".join(wrong))
 
 
 # ------------------------------------------------------------------ counts with Laplace noise
@@ -79,7 +46,7 @@ def holders(table: str, n: int, key: str) -> list[Event]:
     return [(f"{key}-{table}-{i}", 100 * t + 1, q, u) for i in range(n) for t, (q, u) in enumerate(searches)]
 
 
-def laplace(subject: Subject) -> Iterator[AuditRow]:
+def laplace(subject: Subject, *, known: bool = True) -> Iterator[AuditRow]:
     """Of every step: the scale of the noise, the count that passes without noise, the count that passes the filter."""
     mechanism = subject.mechanism
     steps = [s for s in mechanism.steps() if isinstance(s, Step)]
@@ -88,7 +55,7 @@ def laplace(subject: Subject) -> Iterator[AuditRow]:
             continue
         support = _support(mechanism, step)
         shown, asked, spreads = _shown(subject, [*support, *_two(step.name, step.threshold)], Watch())
-        if mechanism.name in REALISTIC:  # a plug-in may have reasons of its own for another
+        if known:
             right = [recompute.spread(s.scale) for s in steps]
             wrong = [f"noise_sd {x:.9g}" for x in spreads if min(abs(x / r - 1) for r in right) > 1e-9]
             yield said(subject, f"spread as stated, beside {step.name}", wrong)
@@ -162,40 +129,22 @@ def coins(subject: Subject) -> Iterator[AuditRow]:
 # ------------------------------------------------------------------ one user
 
 
-def greed(mechanism: Mechanism) -> Iterator[Pair]:
-    """A user of more keys than any bound, each once; and one who repeats one key. Others hold every key already."""
-    if mechanism.name == "sessions":
-        wanted = ("the same again and again", "a session of ten queries", "more sessions than the bound", "more clicks")
-        yield from (pair for pair in session_pairs(mechanism) if pair.name.startswith(wanted))
-    base: tuple[Event, ...] = tuple((f"other{i}", 1000 + i, q, "site") for i, q in enumerate(MANY))
-    yield Pair("one row, sixty times", base, base + (("victim", 10, MANY[0], "site"),) * 60)
-    if mechanism.name == "sessions":
-        return
-    hers = tuple(("victim", 10 * i, q, "site") for i, q in enumerate(MANY))
-    yield Pair("sixty keys, each once", base, base + hers)
-    again = tuple(("victim", 10 * i, q, "site") for i, q in enumerate(MANY[:2] * 60))
-    yield Pair("two keys in turn, many times", base, base + again)
-    if mechanism.variant == "published":
-        yield Pair("one key, many times", base, base + tuple((u, t, MANY[0], url) for u, t, _, url in again))
-
-
 def counted(subject: Subject) -> Iterator[AuditRow]:
     """L0, L1 and L∞ of every step on these logs: what is moved is no more than stated."""
-    for pair in greed(subject.mechanism):
+    plan = PLANS.get(subject.mechanism.name)
+    for pair in ((plan and plan.greed) or greed)(subject.mechanism):
         yield from sensitivity(subject, pair)
 
 
-def tests(subject: Subject) -> Iterator[AuditRow]:
-    """Every look at what runs."""
-    from hubbub.audit.checks.ran_rounds import rounds  # it watches with what is here
-
-    if is_pooled(subject.mechanism) or getattr(subject.mechanism, "unit", False):
+def tests(subject: Subject, *, known: bool = True) -> Iterator[AuditRow]:
+    """Every look at what runs; what a plug-in publishes as the spread of its values is its own affair."""
+    if subject.mechanism.selections:
         yield from rounds(subject)
-    else:
-        yield from laplace(subject)
-        yield from coins(subject)
-    if not is_pooled(subject.mechanism):
-        yield from counted(subject)
+        return
+    yield from laplace(subject, known=known)
+    yield from coins(subject)
+    yield from unit_weights(subject)
+    yield from counted(subject)
 
 
 def as_used(mechanism: Mechanism) -> Iterator[AuditRow]:
@@ -204,13 +153,18 @@ def as_used(mechanism: Mechanism) -> Iterator[AuditRow]:
     if mechanism.steps() and mechanism.proven().private:
         yield from bounds(mechanism)
         yield from printed(mechanism, build_card(mechanism, FACTS).document())
-        yield from tests(Subject.of(runs_as(mechanism)))
+        yield from tests(Subject.of(_runs_as(mechanism)))
+
+
+def _runs_as(mechanism: Mechanism) -> Mechanism:
+    plan = PLANS.get(mechanism.name)
+    return plan.runs_as(mechanism) if plan and plan.runs_as else mechanism
 
 
 def bounds(mechanism: Mechanism) -> Iterator[AuditRow]:
     """The limits that the card prints are those that the steps count with, and the steps those of what draws."""
     limits = {b.limit for b in mechanism.bounds()}
     wrong = [f"{s.name}: {s.l0} keys of a user" for s in mechanism.steps() if s.l0 and s.l0 not in limits]
-    if runs_as(mechanism).steps() != mechanism.steps():
+    if _runs_as(mechanism).steps() != mechanism.steps():
         wrong.append("other steps than those that run")
     yield said(Subject.of(mechanism), "limits on a user as stated", wrong)

@@ -17,11 +17,13 @@ from unittest.mock import patch
 import numpy as np
 
 from hubbub.audit.checks.chain import walkers
-from hubbub.audit.checks.pooled import Recorder, Staged, pairs, user_share
-from hubbub.audit.checks.ran import Watch, said
+from hubbub.audit.checks.pooled import Recorder, Staged, first_selection, one_known, too_many, user_share
+from hubbub.audit.checks.watch import Watch, said
 from hubbub.audit.neighbours import crowd_of, one_user
 from hubbub.audit.protocols import AuditRow, Subject, row
 from hubbub.audit.tiny import MODE, tiny_log
+from hubbub.mechanisms.baselines.gaussian import GaussianThreshold
+from hubbub.mechanisms.crowd import Crowd
 from hubbub.mechanisms.rounds import Selection
 from hubbub.noise.source import Integers
 from hubbub.privacy.gaussian import GaussianStep
@@ -37,21 +39,11 @@ WALKERS = 150
 
 
 def rounds(subject: Subject) -> Iterator[AuditRow]:
-    """All of it."""
-    if getattr(subject.mechanism, "unit", False):
-        yield from _unit(subject)
-        return
+    """Levels, variances, and one user's share where she holds one known key, and more than fit into a pool."""
     yield _levels(subject)
     yield from _variances(subject)
-    wanted = ("more keys than the pool", "one known key near the threshold")
-    for pair in pairs(subject):
-        if pair.name in wanted:
-            yield from user_share(subject, pair)
-
-
-def _selection(subject: Subject) -> Selection:
-    selection: Selection = subject.mechanism.selection  # type: ignore[attr-defined]
-    return selection
+    for pair in (one_known(subject), too_many(subject)):
+        yield from user_share(subject, pair)
 
 
 def _steps(subject: Subject) -> dict[str, GaussianStep]:
@@ -61,9 +53,11 @@ def _steps(subject: Subject) -> dict[str, GaussianStep]:
 # ------------------------------------------------------------------ unit weights
 
 
-def _unit(subject: Subject) -> Iterator[AuditRow]:
+def unit_weights(subject: Subject) -> Iterator[AuditRow]:
     """A key of one user, with noise that lifts it to the threshold or one unit below; μ² by all d keys of hers."""
-    (step,), plan = _steps(subject).values(), _selection(subject)
+    if not isinstance(subject.mechanism, GaussianThreshold):
+        return
+    (step,), plan = _steps(subject).values(), subject.mechanism.selection
     test, wrong = step.tests[-1], []
     for off in (0, -1):
         noise = Watch(test.threshold - test.mean + off)
@@ -105,7 +99,7 @@ class _Landing(Recorder):
 
 def _levels(subject: Subject) -> AuditRow:
     """In every round: her weight is what the tests count with, and `>=` the stated threshold releases, one less not."""
-    plan, step, wrong = _selection(subject), next(iter(_steps(subject).values())), []
+    plan, step, wrong = first_selection(subject), next(iter(_steps(subject).values())), []
     name = step.name
     with tiny_log(one_user([("own", "site")])) as log:
         pools = subject.measure(log, MODE)[name]
@@ -154,9 +148,8 @@ def _spent(subject: Subject) -> dict[str, list[Fraction]]:
     events = [*walkers(WALKERS), *crowd_of(3, "rare", "site")]
     with tiny_log(events) as log, _seen() as seen:
         subject.perturb(subject.measure(log, MODE), noise)
-    stages = getattr(mechanism, "stages", None)
-    plans = {s.name: s.selection for s in stages} if stages else {"queries": _selection(subject)}
-    bits = {h.name: h.bits for h in getattr(mechanism, "histograms", ())}
+    plans = mechanism.selections
+    bits = {h.name: h.bits for h in mechanism.histograms} if isinstance(mechanism, Crowd) else {}
     spent: dict[str, list[Fraction]] = {}
     for asked, variance, _ in noise.asked:
         name, _, _ = asked.partition(" round ")

@@ -20,7 +20,7 @@ import numpy as np
 
 from hubbub.audit.books import POPULATION, book, spend
 from hubbub.audit.checks.adaptive import responses_stick, stick
-from hubbub.audit.protocols import AuditRow, shared_row
+from hubbub.audit.protocols import AuditRow, shared_faults, shared_row
 from hubbub.errors import Refused
 from hubbub.privacy.account import DiscreteLaplace, Gaussian, Generic, Loss, Pure
 from hubbub.privacy.compose import Cap
@@ -325,7 +325,7 @@ def tests() -> Iterator[AuditRow]:
                     found.append("a release under a cap is charged to nothing")
                 if found:
                     break
-        yield shared_row(f"adaptive: the book adds up: {name}", 0.0, float(len(found)), 1.0, "; ".join(found[:2]))
+        yield shared_faults(f"adaptive: the book adds up: {name}", len(found), "; ".join(found[:2]))
     yield from _asked_at_once()
     yield from _adopted()
 
@@ -383,6 +383,4 @@ def _adopted() -> Iterator[AuditRow]:
             wrong += not all(
                 _covered(x, c.gaussian, dict(c.slots), c.threshold) for x, c in zip(losses, charges, strict=True)
             )
-    yield shared_row(
-        "adaptive: an old ledger is read as an envelope only if its releases fit one", 0.0, float(wrong), 1.0
-    )
+    yield shared_faults("adaptive: an old ledger is read as an envelope only if its releases fit one", wrong)

@@ -22,7 +22,7 @@ from hubbub import ingest
 from hubbub.audit.checks import logs, taint
 from hubbub.audit.checks.independence import distance
 from hubbub.audit.checks.statistical import LEVEL, lower, upper
-from hubbub.audit.protocols import AuditRow, Subject, shared_row
+from hubbub.audit.protocols import AuditRow, Kind, Subject, shared_faults, shared_row
 from hubbub.mechanisms import Mechanism, build
 from hubbub.noise import Exits, SecureNoise
 from hubbub.noise.source import Integers
@@ -61,7 +61,7 @@ def records() -> Iterator[AuditRow]:
                 pieces, lost = lines.records(Path(folder) / "pieces", with_her=True)
         wrong = float(_sorted(usual) != _sorted(pieces)) + lost
         check = f"byte difference of records, read in pieces: {lines.name}"
-        yield shared_row(check, 0.0, wrong, 1.0, f"{len(usual)} and {len(pieces)} records of others")
+        yield shared_faults(check, wrong, f"{len(usual)} and {len(pieces)} records of others", kind=Kind.BYTES)
     yield from _parquet()
 
 
@@ -83,7 +83,7 @@ def _parquet() -> Iterator[AuditRow]:
                     made = ingest.ingest(file, Path(folder) / name, format=format, columns=columns)
                 read.append((made.read, made.kept, _sorted(pq.read_table(made.log).to_pylist())))
         wrong = float(read[0] != read[1] or read[0][1] != len(content))
-        yield shared_row(f"byte difference of records, read in pieces: Parquet, {format}", 0.0, wrong, 1.0)
+        yield shared_faults(f"byte difference of records, read in pieces: Parquet, {format}", wrong, kind=Kind.BYTES)
 
 
 def _sorted(rows: Sequence[dict[str, object]]) -> list[str]:
@@ -95,8 +95,8 @@ def limits() -> Iterator[AuditRow]:
 
     That larger paths change no byte is looked at where bytes are (`taint.public`).
     """
-    crowd = build("crowd", {"epsilon": 8, "delta": "1e-3"})
-    for mechanism in (crowd, *(m for m in taint.mechanisms() if m.name == "optimal")):
+    settings = {"crowd": {"epsilon": 8, "delta": "1e-3"}, "optimal": {"epsilon": 4, "delta": "1e-3"}}
+    for mechanism in (build(name, given) for name, given in settings.items()):
         one, other = taint.on_one_day(lambda folder, m=mechanism: _both(folder, m))  # type: ignore[misc]
         yield taint.same_bytes(f"byte difference of public/, low limits: {mechanism.name}", one, other)
 
@@ -146,17 +146,19 @@ def _alike(name: str, usual: list[Exits], found: list[Exits], keys: int) -> Iter
         one, other = (int(sum((e.rounds == r).sum() for e in exits)) for exits in (usual, found))
         worst = max(worst, lower(one, trials) - upper(other, trials), lower(other, trials) - upper(one, trials))
     detail = f"{sum(e.ranks.size for e in usual)} and {sum(e.ranks.size for e in found)} of {trials} keys"
-    yield shared_row(f"sampled: how many keys of nobody pass, {name}", 0.0, max(0.0, worst), 1e-3, detail)
+    yield shared_row(
+        f"sampled: how many keys of nobody pass, {name}", 0.0, max(0.0, worst), 1e-3, detail, kind=Kind.STATISTICAL
+    )
     far = [np.concatenate([e.accumulators - np.array(ROUNDS[2])[e.rounds] for e in exits]) for exits in (usual, found)]
     apart, allowed = _between(*far)
-    yield shared_row(f"sampled: how far keys of nobody pass, {name}", allowed, apart, allowed)
+    yield shared_row(f"sampled: how far keys of nobody pass, {name}", allowed, apart, allowed, kind=Kind.STATISTICAL)
     ranks = np.concatenate([e.ranks for e in found])
     allowed = math.sqrt(math.log(2 / LEVEL) / (2 * ranks.size))
     off = distance(ranks, lambda at: np.clip((at + 1) / keys, 0.0, 1.0))
-    yield shared_row(f"sampled: where keys of nobody pass, {name}", allowed, off, allowed)
+    yield shared_row(f"sampled: where keys of nobody pass, {name}", allowed, off, allowed, kind=Kind.STATISTICAL)
     twice = sum(e.ranks.size - np.unique(e.ranks).size for e in found)
     same = sum(np.array_equal(a.ranks, b.ranks) for i, a in enumerate(found) for b in found[:i])
-    yield shared_row(f"no key of nobody passes twice, no two draws alike, {name}", 0.0, float(twice + same), 1.0)
+    yield shared_faults(f"no key of nobody passes twice, no two draws alike, {name}", twice + same)
 
 
 def _between(one: Integers, other: Integers) -> tuple[float, float]:
@@ -187,10 +189,12 @@ def _binomial(name: str, trials: int, scale: Fraction, threshold: int, calls: in
     off = max(0.0, lower(whole, all_trials) - chance, chance - upper(whole, all_trials))
     width = upper(whole, all_trials) - lower(whole, all_trials)
     detail = f"{whole} of {all_trials}, expected {chance:.4g}"
-    yield shared_row(f"sampled: how many pass, {name}", 0.0, off, width, detail)
+    yield shared_row(f"sampled: how many pass, {name}", 0.0, off, width, detail, kind=Kind.STATISTICAL)
     allowed = math.sqrt(math.log(2 / LEVEL) / (2 * calls))
     far = distance(drawn, lambda at: np.asarray(binom.cdf(at, trials, chance), np.float64))
-    yield shared_row(f"sampled law: how many pass, {name}", allowed, far, allowed, f"{calls} draws")
+    yield shared_row(
+        f"sampled law: how many pass, {name}", allowed, far, allowed, f"{calls} draws", kind=Kind.STATISTICAL
+    )
 
 
 def subsets() -> Iterator[AuditRow]:
@@ -201,11 +205,11 @@ def subsets() -> Iterator[AuditRow]:
         wrong = sum(c.size != size or np.unique(c).size != size or bool((np.diff(c) < 0).any()) for c in chosen)
         wrong += sum(np.array_equal(a, b) for i, a in enumerate(chosen) for b in chosen[:i])
         name = f"{size} of {population}"
-        yield shared_row(f"as many different keys as asked for: {name}", 0.0, float(wrong), 1.0)
+        yield shared_faults(f"as many different keys as asked for: {name}", wrong)
         places = np.concatenate(chosen)
         allowed = math.sqrt(math.log(2 / LEVEL) / (2 * places.size))  # without repeats it is narrower still
         off = distance(places, lambda at, top=population: np.clip((at + 1) / top, 0.0, 1.0))  # type: ignore[misc]
-        yield shared_row(f"sampled: which keys are chosen: {name}", allowed, off, allowed)
+        yield shared_row(f"sampled: which keys are chosen: {name}", allowed, off, allowed, kind=Kind.STATISTICAL)
 
 
 Test = Callable[[], Iterator[AuditRow]]

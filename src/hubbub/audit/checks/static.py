@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from hubbub.audit.books import book, spend
 from hubbub.audit.checks import taint
-from hubbub.audit.protocols import AuditRow, shared_row
+from hubbub.audit.protocols import AuditRow, shared_faults, shared_row
 from hubbub.errors import HubbubError, OverBudget, Refused
 from hubbub.mechanisms import build
 from hubbub.noise import SecureNoise, SeededNoise
@@ -70,7 +70,7 @@ def books() -> Iterator[AuditRow]:
                 refused = True
             spent = ledger.spent("people", 0.0).epsilon
         detail = f"spent ε = {spent}"
-        yield shared_row(f"a cap holds: {name}", 0.0, float(not refused), 1.0, detail)
+        yield shared_faults(f"a cap holds: {name}", not refused, detail)
     with book() as ledger:
         ledger.cap("people", 1.0, 0.0)
         _spend(ledger, Spend("may", "a"), LOSSES["pure"], private=False)
@@ -78,20 +78,16 @@ def books() -> Iterator[AuditRow]:
             _refused(lambda: _spend(ledger, Spend("june", "b"), LOSSES["pure"]))
             and not ledger.spent("people").epsilon < inf
         )
-    yield shared_row("after a release that is not private no cap holds", 0.0, float(not void), 1.0)
+    yield shared_faults("after a release that is not private no cap holds", not void)
     bare = Loss(1.0, 1e-6, (Gaussian(Fraction(1, 25)),), tv=5e-7)
     none = compose([bare] * 3, 1e-6)
-    yield shared_row(
-        "the δ of thresholds adds up over releases", 0.0, float(none < inf), 1.0, f"ε = {none} at δ = 1e-6"
-    )
+    yield shared_faults("the δ of thresholds adds up over releases", none < inf, f"ε = {none} at δ = 1e-6")
     for name, loss in LOSSES.items():
         with book() as ledger:
             for n in range(3):
                 _spend(ledger, Spend(f"month {n}", str(n)), loss)
             total, alone = ledger.spent("people", 3e-6).epsilon, loss.epsilon
-        yield shared_row(
-            f"three {name} releases cost more than one", 0.0, float(total <= alone * 1.01), 1.0, f"{total}"
-        )
+        yield shared_faults(f"three {name} releases cost more than one", total <= alone * 1.01, f"{total}")
 
 
 def _spend(ledger: Ledger, how: Spend, loss: Loss, *, private: bool = True) -> Entry:
@@ -111,16 +107,16 @@ def previous() -> Iterator[AuditRow]:
         earlier = QueryPool("default-r9", pa.table({"query": ["known"]}), "0" * 64, 1, "an audit", "previous")
         crowd = build("crowd", CROWD, tables=["queries"], previous=earlier)
         unknown = _refused(lambda: taint.release(folder / "one", crowd))
-        yield shared_row("an earlier release of another ledger is refused", 0.0, float(not unknown), 1.0)
+        yield shared_faults("an earlier release of another ledger is refused", not unknown)
         made = _run(folder / "two", Plan(build("korolova", KOROLOVA), folder / "two" / "out", seed=1, not_private=True))
         seeded = _refused(lambda: read_previous(made))
-        yield shared_row("an earlier release that is not private is refused", 0.0, float(not seeded), 1.0)
+        yield shared_faults("an earlier release that is not private is refused", not seeded)
         plain = build("crowd", CROWD, tables=["queries"])
         for n in (3, 4):  # each the first entry of its own ledger, of one name and of the same parameters
             taint.release(folder / str(n), plain, noise=lambda n=n: taint.Seeded(n))  # type: ignore[misc]
         theirs = build("crowd", CROWD, tables=["queries"], previous=read_previous(folder / "4" / "out"))
         named = _refused(lambda: _run(folder / "3", Plan(theirs, folder / "3" / "next")))
-        yield shared_row("an earlier release of the same name in another ledger is refused", 0.0, float(not named), 1.0)
+        yield shared_faults("an earlier release of the same name in another ledger is refused", not named)
 
 
 def same_data() -> Iterator[AuditRow]:
@@ -130,10 +126,10 @@ def same_data() -> Iterator[AuditRow]:
         plan = Plan(build("korolova", KOROLOVA), folder / "out", population="readers")
         card = json.loads((_run(folder, plan, before="inspect") / "public" / "card.json").read_text(encoding="utf-8"))
         hidden = not any("inspect" in look for look in card["accounting"]["ledger"]["looks"])
-        yield shared_row("a look under another name is on the card", 0.0, float(hidden), 1.0)
+        yield shared_faults("a look under another name is on the card", hidden)
         other = replace(plan, out=folder / "next", population="others", new_population=True)
         taken = not _refused(lambda: _run(folder, other))
-        yield shared_row("the same records under another name are refused", 0.0, float(taken), 1.0)
+        yield shared_faults("the same records under another name are refused", taken)
 
 
 def _run(folder: Path, plan: Plan, before: str = "") -> Path:
@@ -169,7 +165,7 @@ def unproven() -> Iterator[AuditRow]:
             wrong += 1
         except HubbubError:
             wrong += (Path(name) / "one" / "out").exists()
-    yield shared_row("seeds, repeatable noise and a large δ are refused", 0.0, float(wrong), 1.0)
+    yield shared_faults("seeds, repeatable noise and a large δ are refused", wrong)
 
 
 # ------------------------------------------------------------------ noise
@@ -200,4 +196,4 @@ def forked() -> Iterator[AuditRow]:
     draws = [theirs, *(SecureNoise().laplace("then", Fraction(1000), 32) for _ in range(2))]
     draws.append(noise.laplace("then", Fraction(1000), 32))
     same = sum(np.array_equal(a, b) for i, a in enumerate(draws) for b in draws[:i])
-    yield shared_row("processes and runs draw noise of their own", 0.0, float(same or theirs.size != 32), 1.0)
+    yield shared_faults("processes and runs draw noise of their own", same or theirs.size != 32)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.audit.checks.pooled import PooledLog, pooled
-from hubbub.audit.protocols import AuditRow, Pair, Subject, row
+from hubbub.audit.protocols import AuditRow, Kind, Pair, Subject, row
 from hubbub.audit.tiny import MeasuredLog, measured
 from hubbub.noise import NoiseSource, SecureNoise, SeededNoise
 from hubbub.steps.counts import LocalCounts
@@ -198,6 +198,7 @@ def compare(
         max(0.0, seen),
         smallest_visible(delta, factor, half),
         f"event: {best}; {hits_p} and {hits_q} of {half} runs",
+        kind=Kind.STATISTICAL,
     )
     refuted = math.log((low - delta) / high) if low > delta + high else 0.0
     return replace(found, epsilon=epsilon, empirical=refuted)

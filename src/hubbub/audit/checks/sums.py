@@ -16,7 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from hubbub.audit import recompute
-from hubbub.audit.protocols import AuditRow, shared_row
+from hubbub.audit.protocols import AuditRow, Kind, shared_faults, shared_row
 from hubbub.mechanisms import build
 from hubbub.privacy import compose
 from hubbub.privacy.account import DiscreteLaplace, Gaussian, Generic, Loss, Pure
@@ -54,20 +54,22 @@ def tests() -> Iterator[AuditRow]:
         stated, found = compose.compose(losses, delta), together(losses, delta)
         low = float(found) * (1 - CLOSE) - CLOSE
         detail = f"ε = {stated:.9g} stated, {float(found):.9g} found at δ = {delta:g}"
-        yield shared_row(f"certificate of a sum: {name}", stated, max(low, 0.0), CLOSE, detail)
+        yield shared_row(f"certificate of a sum: {name}", stated, max(low, 0.0), CLOSE, detail, kind=Kind.RECOMPUTED)
         sums = (sum((Decimal(repr(getattr(x, part))) for x in losses), Decimal(0)) for part in ("epsilon", "delta"))
         less = sum(Decimal(repr(a)) < b for a, b in zip(compose.basic_sums(losses), sums, strict=True))
-        yield shared_row(f"certificate of a sum: ε and δ of {name}", 0.0, float(less), 1.0)
+        yield shared_faults(f"certificate of a sum: ε and δ of {name}", less, kind=Kind.RECOMPUTED)
         lost = sum(compose.read_loss(json.loads(json.dumps(compose.loss_record(x)))) != x for x in losses)
-        yield shared_row(f"certificate of a sum: read back, {name}", 0.0, float(lost), 1.0)
+        yield shared_faults(f"certificate of a sum: read back, {name}", lost, kind=Kind.RECOMPUTED)
     worst = max(recompute.stick(e, mu_of(e, d)) / d for e, d in BUDGETS)
-    yield shared_row("certificate of a Gaussian: δ of the noise for (ε, δ)", 1.0 + CLOSE, worst, CLOSE)
+    yield shared_row(
+        "certificate of a Gaussian: δ of the noise for (ε, δ)", 1.0 + CLOSE, worst, CLOSE, kind=Kind.RECOMPUTED
+    )
     worst = max(recompute.stick(e, m) / compose.gaussian_delta(e, m) for e, _ in BUDGETS for m in (e / 6, e / 3, 1.0))
-    yield shared_row("certificate of a Gaussian: the hockey stick", 1.0 + CLOSE, worst, CLOSE)
+    yield shared_row("certificate of a Gaussian: the hockey stick", 1.0 + CLOSE, worst, CLOSE, kind=Kind.RECOMPUTED)
     worst = max(
         recompute.needed(d, m * m, {}) / compose.gaussian_epsilon(d, m * m) for _, d in BUDGETS for m in (0.2, 1)
     )
-    yield shared_row("certificate of a Gaussian: ε at δ", 1.0, worst, CLOSE)
+    yield shared_row("certificate of a Gaussian: ε at δ", 1.0, worst, CLOSE, kind=Kind.RECOMPUTED)
 
 
 def together(losses: Sequence[Loss], delta: float) -> float:

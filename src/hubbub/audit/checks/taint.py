@@ -22,7 +22,7 @@ from hubbub import ingest
 from hubbub.audit.checks import certificates
 from hubbub.audit.checks.counts import NoNoise
 from hubbub.audit.neighbours.closed import PAGES, POOL
-from hubbub.audit.protocols import AuditRow, shared_row
+from hubbub.audit.protocols import AuditRow, Kind, shared_faults
 from hubbub.card.owner import Owner
 from hubbub.log import read_log
 from hubbub.mechanisms import Mechanism, build
@@ -111,8 +111,8 @@ def records() -> Iterator[AuditRow]:
             held, lost_too = lines.records(Path(folder) / "with", with_her=True)
         wrong = float(without != held)
         detail = f"{len(without)} and {len(held)} records of others"
-        yield shared_row(f"byte difference of records: {lines.name}", 0.0, wrong, 1.0, detail)
-        yield shared_row(f"read = kept + rejected: {lines.name}", 0.0, float(lost + lost_too), 1.0)
+        yield shared_faults(f"byte difference of records: {lines.name}", wrong, detail, kind=Kind.BYTES)
+        yield shared_faults(f"read = kept + rejected: {lines.name}", lost + lost_too)
 
 
 PEOPLE = (
@@ -148,7 +148,7 @@ def people() -> Iterator[AuditRow]:
             path.write_text("\n".join([header, *map(line.format, PEOPLE)]) + "\n", encoding="utf-8")
             with read_log(path, format=format, columns=columns or None, threads=1) as log:
                 lost = len(PEOPLE) - log.users()
-        yield shared_row(f"byte difference of names: {format}", 0.0, float(abs(lost)), 1.0, f"{len(PEOPLE)} names")
+        yield shared_faults(f"byte difference of names: {format}", abs(lost), f"{len(PEOPLE)} names", kind=Kind.BYTES)
 
 
 # ------------------------------------------------------------------ writing
@@ -261,7 +261,7 @@ def same_bytes(check: str, one: dict[str, bytes], other: dict[str, bytes]) -> Au
     """No file differs."""
     differing = sorted(n for n in one.keys() | other.keys() if one.get(n) != other.get(n))
     detail = ", ".join(differing) or f"{len(one)} files are the same"
-    return shared_row(check, 0.0, float(len(differing)), 1.0, detail)
+    return shared_faults(check, len(differing), detail, Kind.BYTES)
 
 
 def on_one_day(write: Callable[[Path], list[dict[str, bytes]]]) -> list[dict[str, bytes]]:
@@ -283,7 +283,7 @@ def order() -> Iterator[AuditRow]:
         for table in mechanism.tables:
             path = out / "public" / f"{table}.parquet"
             wrong += not _sorted(pq.read_table(path)) or pq.read_metadata(path).num_row_groups > 1
-    yield shared_row("byte difference: rows are in the order of what they show", 0.0, float(wrong), 1.0)
+    yield shared_faults("byte difference: rows are in the order of what they show", wrong, kind=Kind.BYTES)
 
 
 def _sorted(rows: pa.Table) -> bool:
@@ -303,4 +303,4 @@ def scores() -> Iterator[AuditRow]:
         with read_log(folder / "one" / "log.tsv", format="aol", threads=1) as log:
             evaluate(out, log, ["counts"], ledger=folder / "one" / "ledger.sqlite")
         changed = sum(before.get(n) != now for n, now in public_bytes(out).items())
-    yield shared_row("byte difference of public/ after an evaluation", 0.0, float(changed), 1.0)
+    yield shared_faults("byte difference of public/ after an evaluation", changed, kind=Kind.BYTES)

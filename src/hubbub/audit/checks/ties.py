@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from hubbub.audit.checks.counts import NoNoise
 from hubbub.audit.checks.statistical import lower, upper
-from hubbub.audit.protocols import AuditRow, Event, Subject, shared_row
+from hubbub.audit.protocols import AuditRow, Event, Kind, Subject, shared_faults, shared_row
 from hubbub.audit.tiny import MODE, Tiny, tiny_log
 from hubbub.engines.duckdb import DuckDB
 from hubbub.mechanisms import Mechanism, build
@@ -104,7 +104,7 @@ def numbered() -> Iterator[AuditRow]:
         wrong = sum(one != found[0] for one in found[1:])
         detail = f"{sum(len(rows) for rows in found[0].values())} rows of {', '.join(mechanism.tables)}"
         check = f"row order: however keys are numbered, rows are the same: {mechanism.name}{how}"
-        yield shared_row(check, 0.0, float(wrong), 1.0, detail)
+        yield shared_faults(check, wrong, detail, kind=Kind.BYTES)
 
 
 def _rows(subject: Subject, events: tuple[Event, ...], engine: type[DuckDB]) -> dict[str, list[tuple[object, ...]]]:
@@ -123,11 +123,7 @@ def _rows(subject: Subject, events: tuple[Event, ...], engine: type[DuckDB]) -> 
 # ------------------------------------------------------------------ ties that fresh noise breaks
 
 PAIRS, EACH, RUNS = 40, 5, 30
-GOALS: dict[str, tuple[dict[str, object], int]] = {
-    "size": ({}, 130),
-    "frequent": ({"O": 50}, 130),
-    "diverse": ({}, 15),
-}
+GOALS: dict[str, tuple[dict[str, object], int]] = {"size": ({}, 130), "frequent": ({"O": 50}, 130), "diverse": ({}, 15)}
 """Settings, and how many clicks the noisy activity allows: never enough for all pairs alike."""
 
 
@@ -153,7 +149,9 @@ def strict() -> Iterator[AuditRow]:
             bounds = [(lower(h, of), upper(h, of)) for h in hits]
             worst = max(worst, bounds[0][0] - bounds[1][1], bounds[1][0] - bounds[0][1])
         check = f"sampled: ties do not follow ids: optimal strict, {goal}"
-        found = shared_row(check, 0.0, max(0.0, worst), 0.3, f"{RUNS} runs of {PAIRS} equal pairs, twice")
+        found = shared_row(
+            check, 0.0, max(0.0, worst), 0.3, f"{RUNS} runs of {PAIRS} equal pairs, twice", kind=Kind.STATISTICAL
+        )
         yield replace(found, tests=trials)
 
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from hubbub.audit.protocols import AuditRow, shared_row
+from hubbub.audit.protocols import AuditRow, Kind, shared_row
 from hubbub.mechanisms.crowd import calibrate
 
 Floats = npt.NDArray[np.float64]
@@ -74,4 +74,6 @@ def tests() -> Iterator[AuditRow]:
     for epsilon, delta in SETTINGS:
         seen = calibrated(epsilon, delta)
         check = f"exact δ(ε) of two stages: the second pool follows from the first, ε = {epsilon}, δ = {delta}"
-        yield shared_row(check, float(delta), seen, 1e-6 * float(delta), f"{seen / float(delta):.4f} of δ")
+        yield shared_row(
+            check, float(delta), seen, 1e-6 * float(delta), f"{seen / float(delta):.4f} of δ", kind=Kind.EXACT
+        )

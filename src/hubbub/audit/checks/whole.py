@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from hubbub.audit.checks.statistical import lower, upper
 from hubbub.audit.checks.taint import AOL
-from hubbub.audit.protocols import AuditRow, shared_row
+from hubbub.audit.protocols import AuditRow, Kind, shared_faults, shared_row
 from hubbub.card import check
 from hubbub.mechanisms import build
 from hubbub.privacy.ledger import Ledger
@@ -44,29 +44,36 @@ def whole_runs(runs: int) -> Callable[[], Iterable[AuditRow]]:
                 entries = book.entries()
                 wrong += abs(len(entries) - runs) + sum(e.state != "committed" or not e.private for e in entries)
                 wrong += book.spent("default").basic_epsilon < mechanism.loss().epsilon * runs * (1 - 1e-12)
-        yield shared_row("whole runs: each is booked, committed, and checks", 0.0, float(wrong), 1.0, f"{runs} runs")
+        yield shared_faults(
+            "whole runs: each is booked, committed, and checks", wrong, f"{runs} runs", kind=Kind.STATISTICAL
+        )
         # keys are numbered in any order, so a noise that repeats itself may meet others: values are compared
         alike = sum(one == other for i, one in enumerate(shown) for other in shown[:i])
-        yield shared_row("whole runs: no two are alike", 0.0, float(alike), 1.0)
+        yield shared_faults("whole runs: no two are alike", alike, kind=Kind.STATISTICAL)
         expected = step.chance(holders)
         hits, trials = sum(map(len, shown)), runs * KEYS
         low, high = lower(hits, trials), upper(hits, trials)
         detail = f"{hits} of {trials} keys at the threshold show, expected {expected:.4f}"
         off = max(0.0, low - expected, expected - high)
-        yield shared_row("whole runs: keys at the threshold pass as proven", 0.0, off, high - low, detail)
+        yield shared_row(
+            "whole runs: keys at the threshold pass as proven", 0.0, off, high - low, detail, kind=Kind.STATISTICAL
+        )
 
     return test
 
 
 def _release(folder: Path, n: int) -> dict[str, object]:
     """`hubbub release`, in this process."""
+    from typer import Typer
     from typer.testing import CliRunner
 
-    from hubbub.cli import app
+    from hubbub.cli.release import release
 
+    app = Typer()
+    app.command()(release)
     given = [f"--set={name}={value}" for name, value in SETTINGS.items()]
     place = ["--ledger", str(folder / "ledger.sqlite"), "--out", str(folder / f"out{n}")]
-    what = ["release", str(folder / "log.tsv"), "--format", "aol", "--mechanism", "korolova", "--json"]
+    what = [str(folder / "log.tsv"), "--format", "aol", "--mechanism", "korolova", "--json"]
     result = CliRunner().invoke(app, [*what, *given, *place])
     if result.exit_code:
         raise RuntimeError(f"the command ended with {result.exit_code}: {result.output}")

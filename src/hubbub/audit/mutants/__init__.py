@@ -206,8 +206,10 @@ def _kinder_coins(mechanism: Mechanism) -> Subject:
     return replace(Subject.of(mechanism), perturb=perturb)
 
 
+HALVED = Mutant("noise halved", _with_noise(_Halved))
+"""Needs to know nothing of a mechanism but that it draws noise."""
 COUNTS: tuple[Mutant, ...] = (
-    Mutant("noise halved", _with_noise(_Halved)),
+    HALVED,
     Mutant("threshold one lower", _moved_threshold(-1)),
     Mutant("> for >=", _moved_threshold(+1)),
     Mutant("bound not enforced", _without_bound),
@@ -221,25 +223,3 @@ COINS = (
     Mutant("coins for one user more", _kinder_coins),
     Mutant("bound not enforced", _without_bound),
 )
-from hubbub.audit.mutants.anonymity import ANONYMITY  # noqa: E402
-from hubbub.audit.mutants.chain import CHAIN  # noqa: E402
-from hubbub.audit.mutants.log import LOG  # noqa: E402
-from hubbub.audit.mutants.optimal import OPTIMAL  # noqa: E402
-from hubbub.audit.mutants.pools import GAUSSIAN, POOLS, SELECTION  # noqa: E402
-from hubbub.audit.mutants.safelog import SAFELOG  # noqa: E402
-from hubbub.audit.mutants.sessions import SESSIONS  # noqa: E402
-from hubbub.audit.mutants.zealous import ZEALOUS  # noqa: E402  (made of the mutants above)
-
-MUTANTS = {
-    "adaptive": SELECTION,
-    "crowd": (*POOLS, *CHAIN, *LOG),
-    "gaussian": GAUSSIAN,
-    "geometric": COINS,
-    "korolova": COUNTS,
-    "optimal": OPTIMAL,
-    "safelog": SAFELOG,
-    "sessions": SESSIONS,
-    "sips": SELECTION,
-    "zealous": ZEALOUS,
-    **ANONYMITY,
-}

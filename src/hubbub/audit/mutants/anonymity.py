@@ -78,11 +78,7 @@ def _as_they_were(column: str) -> Callable[[Mechanism], Subject]:
 
 LOWER = Mutant("k one lower", _lower)
 REPEATS = Mutant("searches counted for users", _occurrences)
-ANONYMITY: dict[str, tuple[Mutant, ...]] = {
-    "k-query": (LOWER, REPEATS),
-    "k-session": (LOWER, Mutant("a session left over", _left_over)),
-    "k-keyword": (LOWER, REPEATS, Mutant("one prefix counted too high", _too_high)),
-    "k-click": (LOWER, REPEATS),
-    "pseudonyms": (Mutant("users keep their ids", _as_they_were("user")),),
-    "token-hash": (Mutant("words left as they are", _as_they_were("query")),),
-}
+LEFT_OVER = Mutant("a session left over", _left_over)
+TOO_HIGH = Mutant("one prefix counted too high", _too_high)
+SAME_USERS = Mutant("users keep their ids", _as_they_were("user"))
+SAME_WORDS = Mutant("words left as they are", _as_they_were("query"))

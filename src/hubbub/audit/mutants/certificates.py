@@ -1,7 +1,7 @@
 """Wrong accounting, planted: constants off by one or by a factor, a rounding in the wrong direction, a part forgotten.
 
 None of them changes what runs, so no law that is enumerated or sampled at small parameters need show them; what is
-stated is wrong. Each entry is a name, who must notice, and what is replaced, as in `mutants_shared`.
+stated is wrong. Each entry is a name, who must notice, and what is replaced, as in `mutants/shared.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from hubbub.audit.checks import sums
 from hubbub.audit.checks.ran import as_used
 from hubbub.audit.protocols import AuditRow
-from hubbub.audit.realistic import REALISTIC
+from hubbub.audit.subjects import PLANS
 
 Planted = tuple[str, Callable[[], Iterator[AuditRow]], Mapping[str, Callable[[Any], Any]]]
 
@@ -24,7 +24,7 @@ Planted = tuple[str, Callable[[], Iterator[AuditRow]], Mapping[str, Callable[[An
 def _of(*names: str) -> Callable[[], Iterator[AuditRow]]:
     def look() -> Iterator[AuditRow]:
         for name in names:
-            for mechanism in REALISTIC[name]():
+            for mechanism in PLANS[name].used():
                 yield from as_used(mechanism)
 
     return look

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import replace
 from fractions import Fraction
@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from hubbub.audit.checks import by_hand, clicked, exchanged, listed, ties
 from hubbub.audit.protocols import AuditRow
+from hubbub.audit.subjects import PLANS
 from hubbub.mechanisms.base import Released
 from hubbub.mechanisms.rounds import select
 from hubbub.noise.source import Integers
@@ -225,6 +226,10 @@ def _as_it_comes(first_keys: Any) -> Any:
 # ------------------------------------------------------------------ replace
 
 
+def _exchanged() -> Iterator[AuditRow]:
+    return exchanged.tests(PLANS["korolova"])
+
+
 def _as_added(proven: Any) -> Any:
     """Replace states the ε of adding a user."""
 
@@ -291,10 +296,10 @@ LIST_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, Chang
     ("all of equal hashes are kept", by_hand.tests, {"hubbub.engines.duckdb:DuckDB.smallest": _all_of_equals}),
     ("keys of one moment are kept as they come", ties.numbered, {"hubbub.steps.bound:first_keys": _as_it_comes}),
     ("joins of equal sequences follow ids", ties.numbered, {"hubbub.mechanisms.crowd.chain:by_value": _joins_by_id}),
-    ("replace states the ε of adding a user", exchanged.tests, {"hubbub.mechanisms.base:Mechanism.proven": _as_added}),
+    ("replace states the ε of adding a user", _exchanged, {"hubbub.mechanisms.base:Mechanism.proven": _as_added}),
     (
         "replace calibrated as adding a user",
-        exchanged.stated,
+        _exchanged,
         {"hubbub.mechanisms.korolova:Korolova._calibrate": _calibrated_as_added},
     ),
 )

@@ -14,6 +14,7 @@ from hubbub.audit.mutants import Mutant, _Halved, _like, _Noise, _Shared, _with_
 from hubbub.audit.protocols import Subject
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Mechanism, Released, Tables
+from hubbub.mechanisms.crowd import Crowd
 from hubbub.mechanisms.crowd.recount import recount
 from hubbub.mechanisms.rounds import Selected, Selection, select
 from hubbub.noise import NoiseSource
@@ -27,7 +28,7 @@ def _with_selection(change: Callable[[Selection], Selection]) -> Callable[[Mecha
 
     def make(mechanism: Mechanism) -> Subject:
         broken: Any = copy(mechanism)
-        if hasattr(broken, "stages"):
+        if isinstance(mechanism, Crowd):
             first, *later = broken.stages
             broken.stages = [replace(first, selection=change(first.selection)), *later]
         else:
@@ -101,8 +102,7 @@ def _redrawn_pools(mechanism: Mechanism) -> Subject:
 
     def measure(log: SearchLog, mode: RunMode) -> dict[str, Any]:
         pools = wide.measure(log, mode)["queries"]
-        limit = mechanism.selection.limit  # type: ignore[attr-defined]
-        return {"queries": _Redrawn(pools.arrays(), pools.keys, limit)}
+        return {"queries": _Redrawn(pools.arrays(), pools.keys, mechanism.selections["queries"].limit)}
 
     return replace(Subject.of(mechanism), measure=measure)
 
@@ -153,7 +153,7 @@ def _second_read(mechanism: Mechanism) -> Subject:
     """The rounds are evaluated twice: keys from one evaluation, counts from another."""
 
     def perturb(pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        select(pools["queries"], mechanism.selection, noise, "queries")  # type: ignore[attr-defined]
+        select(pools["queries"], mechanism.selections["queries"], noise, "queries")
         return mechanism.perturb(pools, noise)
 
     return replace(Subject.of(mechanism), perturb=perturb)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hubbub.audit.neighbours.sessions import session_pairs
 from hubbub.audit.protocols import Event, Pair, counting_steps
 from hubbub.mechanisms.base import Mechanism
 
@@ -31,9 +30,6 @@ def holding(table: str, n: int) -> tuple[Event, ...]:
 
 def threshold_pairs(mechanism: Mechanism) -> Iterable[Pair]:
     """Worst cases for a threshold mechanism with these bounds; small enough to enumerate where marked."""
-    if mechanism.name == "sessions":
-        yield from session_pairs(mechanism)
-        return
     table = next(t for t in ("queries", "clicks", *mechanism.tables) if t in mechanism.tables)
     pairs = _pairs(mechanism, table, mechanism.thresholds()[table])
     if table != "transitions":

@@ -7,40 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import pyarrow as pa
-
+from hubbub.audit.made_up import pages, pool
 from hubbub.audit.neighbours import crowd_of, one_user
 from hubbub.audit.protocols import Event, Pair
-from hubbub.mechanisms import Mechanism, build
-from hubbub.public.lists import QueryPool, UrlList
+from hubbub.mechanisms import Mechanism
 
-POOL = QueryPool("audit", pa.table({"query": ["known", "new", "next"]}), "0" * 64, 3, "made for an audit")
-TWO = QueryPool("audit", pa.table({"query": ["new", "next"]}), "0" * 64, 2, "made for an audit")
-ONE = QueryPool("audit", pa.table({"query": ["new"]}), "0" * 64, 1, "made for an audit")
-PAGES = UrlList("audit", pa.table({"query": ["new", "new", "outside"], "url": ["site", "site0", "site"]}), "0" * 64)
-
-
-def subjects() -> list[Mechanism]:
-    """Small settings of both variants; those of the published one are the counterexamples' own."""
-
-    def safelog(settings: dict[str, object], tables: list[str], pool: QueryPool, **context: object) -> Mechanism:
-        return build("safelog", settings, tables=tables, pool=pool, **context)
-
-    return [
-        safelog({"q_f": 1, "b": 1, "K": 1}, ["queries"], POOL),
-        safelog({"q_f": 3, "c_t": 2, "b": 1, "b_t": 1, "K": 1, "K_t": 1}, ["queries", "transitions"], POOL),
-        safelog({"q_f": 1, "c_f": 1, "b": 1, "b_c": 1, "K": 1}, ["queries", "clicks"], POOL, serp=PAGES),
-        safelog({"q_f": 2, "c_t": 1, "b": 1, "b_t": 1, "K": 1, "K_t": 1}, ["queries", "transitions"], TWO),
-        safelog({"q_f": 2, "b": "3/2", "K": 2}, ["queries"], POOL),
-        safelog({"q_f": 1, "b": 1, "K": 10, "b_q": 1}, ["queries"], ONE, variant="published"),
-        safelog({"q_f": 1, "b": 1, "K": 3, "b_q": 1, "p_g": "1/2", "tau": 1}, ["queries"], ONE, variant="published"),
-        safelog(
-            {"q_f": 1, "c_f": 1, "b": 1, "K": 1, "b_q": 1, "b_c": 1, "tau": 1},
-            ["queries", "clicks"],
-            TWO,
-            variant="published",
-        ),
-    ]
+POOL, TWO, ONE = pool(["known", "new", "next"]), pool(["new", "next"]), pool(["new"])
+PAGES = pages(("new", "site"), ("new", "site0"), ("outside", "site"))
 
 
 def somebody(mechanism: Mechanism) -> tuple[Event, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
+from hubbub.audit.neighbours.greedy import one_row_many_times
 from hubbub.audit.protocols import Event, Pair, counting_steps
 from hubbub.mechanisms.base import Mechanism
 
@@ -42,23 +43,32 @@ def session_pairs(mechanism: Mechanism) -> Iterable[Pair]:
     if url:
         known = crowd(t + 1, "one", ["x1", "x2"])
         yield Pair("a click without a session", known, known + visit("victim", ["x1"], url), few)
-    base = crowd(t, "known", asked)
-    again = ["again"] * 50 if mechanism.variant == "published" else ["again", "more"] * 25
-    yield Pair("the same again and again", base, base + visit("victim", again, url, pause=1), False)
-    yield Pair(
-        "a session of ten queries",
-        base,
-        base + visit("victim", [f"long{i}" for i in range(10)], url),
-        False,
-        counting=True,
-    )
-    many = sum((visit("victim", [f"m{s}.{i}" for i in range(l_q)], url, 3 * gap * s) for s in range(l_s + 5)), ())
-    yield Pair("more sessions than the bound", base, base + many, False, counting=True)
+    yield from _too_much(mechanism)
     apart = sum((visit(f"far{i}", ["x1", "x2"], url, 9 * gap * i) for i in range(t)), ())
     between = tuple(("victim", 9 * gap * i + 30, "v", url) for i in range(t))
     yield Pair("searches in between the others'", apart, apart + between, False, counting=True)
     both = crowd(t + 1, "late", ["x", "y", "x"], 9000) + crowd(t + 1, "early", ["z", "w", "z"])
     yield Pair("sessions that read the same backwards", both, both + visit("victim", ["x", "y", "x"], url), False)
+
+
+def _too_much(mechanism: Mechanism) -> Iterable[Pair]:
+    """One user who takes more than any bound: the same again and again, long sessions, many of them, many clicks."""
+    settings, url = mechanism.settings, "site" if "clicks" in mechanism.tables else None
+    t, l_q, l_s = max(mechanism.thresholds().values()), int(settings.get("l_q", 2)), int(settings.get("l_s", 1))
+    gap = int(60 * Fraction(settings.get("T_gap", 30)))
+    base = sum((visit(f"known{i}", [f"q{i}" for i in range(l_q)], url) for i in range(t)), ())
+    again = ["again"] * 50 if mechanism.variant == "published" else ["again", "more"] * 25
+    yield Pair("the same again and again", base, base + visit("victim", again, url, pause=1), False)
+    long = visit("victim", [f"long{i}" for i in range(10)], url)
+    yield Pair("a session of ten queries", base, base + long, False, counting=True)
+    many = sum((visit("victim", [f"m{s}.{i}" for i in range(l_q)], url, 3 * gap * s) for s in range(l_s + 5)), ())
+    yield Pair("more sessions than the bound", base, base + many, False, counting=True)
     if url:
         clicks = tuple(("victim", 1000, "known", f"site{i}") for i in range(int(settings["l"]) + 5))
         yield Pair("more clicks than the bound", base, base + clicks, False)
+
+
+def greedy_sessions(mechanism: Mechanism) -> Iterable[Pair]:
+    """The same, and one row many times."""
+    yield from _too_much(mechanism)
+    yield one_row_many_times()

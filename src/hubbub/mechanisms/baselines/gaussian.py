@@ -72,6 +72,11 @@ class GaussianThreshold(Baseline, register=True):
         self.step = step(high)
         self.selection = Selection(bits, (1,), (variance,), limit, (high,), (), recycled=False)
 
+    @property
+    def selections(self) -> dict[str, Selection]:
+        """One over pools, unless every user adds 1 to exact counts."""
+        return {} if self.unit else {"queries": self.selection}
+
     def laws(self) -> tuple[Law, ...]:
         """One draw."""
         return self.selection.laws("queries")

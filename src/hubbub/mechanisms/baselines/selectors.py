@@ -77,6 +77,11 @@ class PooledBaseline(Baseline):
 
     selection: Selection
 
+    @property
+    def selections(self) -> dict[str, Selection]:
+        """The one it has."""
+        return {"queries": self.selection}
+
     def calibrated(
         self, epsilon: float, delta: float, limit: int, shares: tuple[int, ...], margin: Fraction | None
     ) -> Selection:

@@ -139,6 +139,11 @@ class Crowd(Mechanism, register=True):
         """The integers of the first selection."""
         return self.stage.rounds
 
+    @property
+    def selections(self) -> dict[str, Selection]:
+        """Those of every stage that selects."""
+        return {stage.name: stage.selection for stage in self.stages if stage.selection is not None}
+
     def steps(self) -> tuple[GaussianStep, ...]:
         """Every draw of every stage."""
         return tuple(s for i, stage in enumerate(self.stages) for s in stage.steps(PROOF, tightened=i == 0))
