@@ -151,7 +151,7 @@ def parquet_file(file: Path) -> Any:
     """The file, opened."""
     try:
         return pq.ParquetFile(file)
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, UnicodeDecodeError, pa.ArrowException) as error:  # names of columns are decoded when it is opened
         raise damaged(file, error) from None
 
 
