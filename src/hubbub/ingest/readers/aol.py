@@ -10,14 +10,10 @@ nowhere: a line that is the header is not a record.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from hubbub.ingest.fields import Layout
-from hubbub.ingest.readers.base import LineShape, fixed, line_tasks, register
-from hubbub.ingest.schema import ReadTask
+from hubbub.ingest.readers.base import FixedReader, LineShape, register
 
-COLUMNS = {"user": "AnonID", "time": "QueryTime", "query": "Query", "rank": "ItemRank", "url": "ClickURL"}
 HEADER = b"AnonID\tQuery\tQueryTime\tItemRank\tClickURL"
 LAYOUT = Layout(
     delimiter=b"\t",
@@ -30,25 +26,16 @@ LAYOUT = Layout(
     epoch=False,
 )
 
-
-class AolReader:
-    """Reads the AOL format."""
-
-    name = "aol"
-    sentence = "tab separated AnonID, Query, QueryTime, ItemRank, ClickURL, as in the AOL log of 2006"
-    shape = LineShape(
-        re.compile(rb"[^\t]+\t[^\t]*\t\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\t\d*(\t[^\t]*)?)?"),
-        "user, query, YYYY-MM-DD hh:mm:ss and perhaps a rank and an address, with tabs between them",
-        HEADER,
+register(
+    FixedReader(
+        "aol",
+        "tab separated AnonID, Query, QueryTime, ItemRank, ClickURL, as in the AOL log of 2006",
+        LineShape(
+            re.compile(rb"[^\t]+\t[^\t]*\t\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\t\d*(\t[^\t]*)?)?"),
+            "user, query, YYYY-MM-DD hh:mm:ss and perhaps a rank and an address, with tabs between them",
+            HEADER,
+        ),
+        {"user": "AnonID", "time": "QueryTime", "query": "Query", "rank": "ItemRank", "url": "ClickURL"},
+        LAYOUT,
     )
-
-    def columns(self, given: Mapping[str, str] | None, files: list[Path]) -> dict[str, str]:
-        """The format fixes its columns."""
-        return fixed(self.name, COLUMNS, given)
-
-    def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
-        """One task per block of lines."""
-        return line_tasks(file, LAYOUT, canonical_urls)
-
-
-register(AolReader())
+)

@@ -78,20 +78,35 @@ def reader(name: str) -> Reader:
     return READERS.named(name)
 
 
-def fixed(format: str, columns: Mapping[str, str], given: Mapping[str, str] | None) -> dict[str, str]:
-    """The columns of a format that fixes them; refuses `--columns`."""
-    if given:
-        raise ParameterError(
-            f"The format `{format}` fixes its columns.",
-            given=", ".join(f"{role}={name}" for role, name in given.items()),
-            allowed="no --columns",
-            next="leave --columns out, or read the file as `--format table`",
-        )
-    return dict(columns)
-
-
 def line_tasks(file: Path, layout: Layout, canonical_urls: bool) -> Iterator[ReadTask]:
     """The tasks of a delimited text file: one per block of lines."""
     with opened(file) as stream:
         for piece in blocks(stream):
             yield ReadTask(lambda piece=piece: from_lines(piece, layout, canonical_urls), stream.done())  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
+class FixedReader:
+    """A format of delimited text that fixes its columns: all that there is to know of it is data."""
+
+    name: str
+    sentence: str
+    shape: LineShape
+    roles: Mapping[str, str]
+    """What the format calls the column of each role."""
+    layout: Layout
+
+    def columns(self, given: Mapping[str, str] | None, files: list[Path]) -> dict[str, str]:
+        """The columns of the format; refuses `--columns`."""
+        if given:
+            raise ParameterError(
+                f"The format `{self.name}` fixes its columns.",
+                given=", ".join(f"{role}={name}" for role, name in given.items()),
+                allowed="no --columns",
+                next="leave --columns out, or read the file as `--format table`",
+            )
+        return dict(self.roles)
+
+    def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
+        """One task per block of lines."""
+        return line_tasks(file, self.layout, canonical_urls)

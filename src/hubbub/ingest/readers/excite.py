@@ -9,17 +9,13 @@ The time is YYMMDDhhmmss. Two digits of a year are read as POSIX does: 69 to 99 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hubbub.ingest.fields import Layout
-from hubbub.ingest.readers.base import LineShape, fixed, line_tasks, register
-from hubbub.ingest.schema import ReadTask
+from hubbub.ingest.readers.base import FixedReader, LineShape, register
 
-COLUMNS = {"user": "user", "time": "YYMMDDhhmmss", "query": "query"}
 FORM = r"^\s*(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\s*$"
 
 
@@ -45,21 +41,12 @@ LAYOUT = Layout(
     dress={"time": full_times},
 )
 
-
-class ExciteReader:
-    """Reads the Excite format."""
-
-    name = "excite"
-    sentence = "tab separated user, YYMMDDhhmmss, query, as in the Excite logs of 1997 to 2001"
-    shape = LineShape(re.compile(rb"[^\t]+\t\d{12}\t[^\t]*"), "user, YYMMDDhhmmss and query, with tabs between them")
-
-    def columns(self, given: Mapping[str, str] | None, files: list[Path]) -> dict[str, str]:
-        """The format fixes its columns."""
-        return fixed(self.name, COLUMNS, given)
-
-    def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
-        """One task per block of lines."""
-        return line_tasks(file, LAYOUT, canonical_urls)
-
-
-register(ExciteReader())
+register(
+    FixedReader(
+        "excite",
+        "tab separated user, YYMMDDhhmmss, query, as in the Excite logs of 1997 to 2001",
+        LineShape(re.compile(rb"[^\t]+\t\d{12}\t[^\t]*"), "user, YYMMDDhhmmss and query, with tabs between them"),
+        {"user": "user", "time": "YYMMDDhhmmss", "query": "query"},
+        LAYOUT,
+    )
+)

@@ -23,10 +23,9 @@ import pyarrow.compute as pc
 from hubbub.errors import InputError
 from hubbub.ingest.encodings import GB18030
 from hubbub.ingest.fields import Layout
-from hubbub.ingest.readers.base import LineShape, fixed, line_tasks, register
+from hubbub.ingest.readers.base import FixedReader, LineShape, line_tasks, register
 from hubbub.ingest.schema import ReadTask
 
-COLUMNS = {"user": "userID", "time": "time", "query": "[query]", "rank": "rank clickOrder", "url": "URL"}
 UNNAMED_DAY = date(1970, 1, 1)
 DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)-?(\d\d)-?(\d\d)(?!\d)", re.ASCII)
 LAYOUT = Layout(
@@ -62,15 +61,8 @@ def first_numbers(column: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(column, r"^\s*(\S+) +\d+\s*$", r"\1")
 
 
-class SogouReader:
-    """Reads the SogouQ format."""
-
-    name = "sogou"
-    sentence = "tab separated time, userID, [query], rank and order, URL in GB18030, as in SogouQ"
-    shape = LineShape(
-        re.compile(rb"\d\d:\d\d:\d\d\t[^\t]+\t\[[^\t]*\]\t\d+ \d+\t[^\t]*"),
-        "hh:mm:ss, user, [query], rank and order, and address, with tabs between them",
-    )
+class SogouReader(FixedReader):
+    """Reads the SogouQ format, whose days stand in the names of the files."""
 
     def columns(self, given: Mapping[str, str] | None, files: list[Path]) -> dict[str, str]:
         """The format fixes its columns; the days are in the names of all files or of none."""
@@ -82,13 +74,24 @@ class SogouReader:
                 allowed=f"all names with a day, as {dated[0].name}, or none",
                 next="rename the files, or name those of one kind by a glob",
             )
-        return fixed(self.name, COLUMNS, given)
+        return super().columns(given, files)
 
     def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
         """One task per block of lines."""
         day = day_of(file) or UNNAMED_DAY
         dress = {"time": lambda column: on(day, column), "rank": first_numbers}
-        return line_tasks(file, replace(LAYOUT, dress=dress), canonical_urls)
+        return line_tasks(file, replace(self.layout, dress=dress), canonical_urls)
 
 
-register(SogouReader())
+register(
+    SogouReader(
+        "sogou",
+        "tab separated time, userID, [query], rank and order, URL in GB18030, as in SogouQ",
+        LineShape(
+            re.compile(rb"\d\d:\d\d:\d\d\t[^\t]+\t\[[^\t]*\]\t\d+ \d+\t[^\t]*"),
+            "hh:mm:ss, user, [query], rank and order, and address, with tabs between them",
+        ),
+        {"user": "userID", "time": "time", "query": "[query]", "rank": "rank clickOrder", "url": "URL"},
+        LAYOUT,
+    )
+)

@@ -192,36 +192,24 @@ def figure_2(cells: DrawSamples) -> Iterator[PaperFinding]:
             {"released": cells[f"{kind} m=1 distinct"]},
             caution="Partly by construction: with n items released, the coverage of the top 1000 is n/1000 at most.",
         )
-        top = over_m(cells, kind, "l1@10")
-        least = _least(top)
-        yield PaperFinding(
-            f"{kind}-precision-top-10",
-            "for small j, values of m > 1 give better precision (smaller L1 distance)",
-            top,
-            lower(top["m = 1"], top[least], ("m = 1", f"the best m > 1 ({least})")).chosen_from(OTHERS),
-            said(m=MS),
-            released,
-        )
-        divergence = over_m(cells, kind, "kl@10")
-        least = _least(divergence)
-        yield PaperFinding(
-            f"{kind}-kl-top-10",
-            "the same by the KL divergence (over the items that are left)",
-            divergence,
-            lower(divergence["m = 1"], divergence[least], ("m = 1", f"the best m > 1 ({least})")).chosen_from(OTHERS),
-            said(m=MS),
-            released,
-        )
-        deep = over_m(cells, kind, "l1@1000")
-        least = _least(deep)
-        yield PaperFinding(
-            f"{kind}-precision-top-1000",
-            "for large j, m = 1 gives better precision",
-            deep,
-            lower(deep[least], deep["m = 1"], (f"the best m > 1 ({least})", "m = 1")).chosen_from(OTHERS),
-            said(m=MS),
-            released,
-        )
+        small = "for small j, values of m > 1 give better precision (smaller L1 distance)"
+        for name, statement, metric, many in (
+            ("precision-top-10", small, "l1@10", True),
+            ("kl-top-10", "the same by the KL divergence (over the items that are left)", "kl@10", True),
+            ("precision-top-1000", "for large j, m = 1 gives better precision", "l1@1000", False),
+        ):
+            far = over_m(cells, kind, metric)
+            least = _least(far)
+            sides = [(far["m = 1"], "m = 1"), (far[least], f"the best m > 1 ({least})")]
+            (worse, worse_name), (better, better_name) = sides if many else reversed(sides)
+            yield PaperFinding(
+                f"{kind}-{name}",
+                statement,
+                far,
+                lower(worse, better, (worse_name, better_name)).chosen_from(OTHERS),
+                said(m=MS),
+                released,
+            )
 
 
 def _least(series: Mapping[str, DrawSample]) -> str:
