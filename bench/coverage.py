@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.log import SearchLog
-from hubbub.look.estimate.shape import Shape, held, shape_of
+from hubbub.look.estimate.shape import LogShape, held, shape_of
 from hubbub.look.estimate.source import made_up
 from hubbub.mechanisms import Mechanism, build
 from hubbub.mechanisms.crowd import chain, combine
@@ -143,7 +143,7 @@ def draws(mechanism: Mechanism, log: SearchLog, how_many: int, first: int = 0) -
     """The mechanism's own code, its noise drawn again and again; tables that have numbers."""
     unbounded = {table: held(log, mechanism.offers[table]) for table in mechanism.tables}
     measured: Mapping[str, Any] = {}
-    shapes: dict[str, Shape] = {}
+    shapes: dict[str, LogShape] = {}
     for seed in range(first, first + how_many):
         noise = Remembering(seed)
         mode = RunMode(noise.secret("bounding"))

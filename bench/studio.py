@@ -19,7 +19,7 @@ import numpy as np
 
 from hubbub.card.owner import Owner
 from hubbub.log import read_log
-from hubbub.studio.state import Opened, Studio
+from hubbub.studio.state import OpenedLog, Studio
 from hubbub.studio.views import Views
 from hubbub.synth.run import synthesise
 
@@ -56,7 +56,7 @@ def main() -> None:
         log = Path(given.log) if given.log else folder / "log.parquet"
         if not given.log:
             synthesise(given.users, log)
-        studio = Studio(folder, Owner(), {"ledger": str(folder / "ledger.sqlite")}, opened=Opened(log.name))
+        studio = Studio(folder, Owner(), {"ledger": str(folder / "ledger.sqlite")}, opened=OpenedLog(log.name))
         loading = milliseconds(lambda: studio.look(lambda progress: read_log(log, progress=progress)))
         opened = studio.opened
         assert opened is not None and opened.profile is not None, opened

@@ -1,8 +1,9 @@
-"""Contracts that every reader, mechanism, task and engine must pass; run them on your own.
+"""Contracts that every reader, mechanism, task, exporter and engine must pass; run them on your own.
 
     check_reader("aol", sample, total=…, first=…, ninth=…, last=…)
     check_mechanism(hubbub.Korolova(epsilon=1, delta=1e-6))
-    check_task(hubbub.worth.tasks.Counts())
+    check_task(hubbub.worth.tasks.CountsTask())
+    check_exporter(Tsv())
     check_engine(lambda work: DuckDB(work))
 
 Each raises AssertionError with what does not hold. The counts are compared with a second
@@ -35,6 +36,7 @@ from hubbub.mechanisms import Mechanism, build
 from hubbub.noise import SeededNoise
 from hubbub.privacy.gaussian import read_any
 from hubbub.privacy.guarantee import Definition, Neighbours
+from hubbub.show.export.base import CheckedRelease, Folder, Format
 from hubbub.steps import bound
 from hubbub.steps.count import count
 from hubbub.steps.keys import CLICKS, QUERIES, Keys
@@ -182,6 +184,35 @@ def _check_scores(scores: Mapping[str, Any]) -> None:
         else:
             assert set(pair) == {"original", "release"}, f"{metric} has {set(pair)}"
             assert all(type(x) in (int, float, type(None)) for x in pair.values()), f"{metric} is {pair}"
+
+
+def check_exporter(form: Format, users: int = 300) -> None:
+    """An exporter's promises on a made-up release: it says what it is, lists what it writes, and repeats itself."""
+    from hubbub.log import read_log
+    from hubbub.release import release
+    from hubbub.synth.run import synthesise
+
+    assert form.name and form.about, "an exporter states its name and what it writes"
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        synthesise(users, place / "log.parquet")
+        mechanism = build("crowd", {"epsilon": 20, "delta": "1e-3"}, tables=["queries", "clicks", "transitions"])
+        with read_log(place / "log.parquet") as log:
+            release(log, mechanism, place / "release", ledger=place / "ledger.sqlite")
+        source = CheckedRelease.open(place / "release")
+        form.ready(source)
+        written = []
+        for out in (place / "one", place / "two"):
+            out.mkdir()
+            files = Folder(out)
+            form.write(source, files)
+            assert files.written, "nothing is written"
+            found = {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+            assert {file.name for file in files.written} == set(found), "what is written is not what is listed"
+            assert all(file.about and file.rows >= 0 for file in files.written), "a file does not say what it is"
+            written.append(found)
+        assert written[0] == written[1], "the same release, other files"
+        assert form.notes(source.card), "a reader is not told how to read it"
 
 
 def check_engine(make: Callable[[Path], Engine]) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tests.docs.blocks import PAGES
+from tests.docs.blocks import PAGES, ROOT
 from tests.docs.way import mapped, way
 
 import hubbub
@@ -135,7 +135,23 @@ def traced(_: str) -> str:
     )
 
 
+def pages(folder: str) -> str:
+    """The pages of mechanisms with what a reader gets: private ones first, and those that release more tables."""
+    rows = []
+    for page in sorted((ROOT / "docs" / folder).glob("*.md")):
+        title, _, text = page.read_text(encoding="utf-8").removeprefix("# ").partition("\n\n")
+        named = [mechanisms()[name] for name in title.split(", ")]
+        plain = re.sub(r" \(\[[^\]]*\]\([^)]*\)\)|\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(text.split()))
+        first = re.split(r"(?<=[.:])(?<!al\.)\s", plain, maxsplit=1)[0]
+        private = any(p.name == "epsilon" for m in named for p in m.parameters)
+        tables = dict.fromkeys(table for m in named for table in m.offers)
+        gets = first.removeprefix("You get ").rstrip(".:")
+        rows.append((not private, -len(tables), f"| [{title}]({folder}/{page.name}) | {', '.join(tables)} | {gets} |"))
+    return "\n".join(["| page | tables | you get |", "|---|---|---|", *(row for *_, row in sorted(rows))]) + "\n"
+
+
 MAKERS = {
+    "pages": pages,
     "parameters": parameters,
     "api": api,
     "delta": kinds,

@@ -65,7 +65,9 @@ def test_expected_rows_are_those_of_the_mechanism(name: str, source: Source) -> 
         assert near(found.tables[table].rows, rows), (table, found.tables[table].rows, rows)
 
 
-def both(mechanism: Mechanism, source: Source, table: str = "queries") -> tuple[TableEstimate, list[simulate.Seen]]:
+def both(
+    mechanism: Mechanism, source: Source, table: str = "queries"
+) -> tuple[TableEstimate, list[simulate.SimulatedRun]]:
     """The exact estimate, and simulated runs of the same."""
     exact = laplace.estimate(mechanism, source, 0)[table]
     return exact, [one[table] for one in simulate.each(mechanism, source, 30)]

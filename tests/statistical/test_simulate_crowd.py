@@ -16,7 +16,8 @@ import pytest
 from tests.statistical.test_crowd_counts import Counts, counts
 
 from hubbub.mechanisms import build
-from hubbub.worth.simulate import Floats, Normal, law_of
+from hubbub.mechanisms.traits import Floats
+from hubbub.worth.simulate import Normal, law_of
 
 RUNS = 40
 

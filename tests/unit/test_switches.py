@@ -40,7 +40,8 @@ NO_SIZE = {
     "a unit, a width, a share, a number of bins or of letters": """steps.profile:BUSIEST steps.profile:WEEK
         steps.profile:HOUR steps.profile:MONDAY steps.sessions:GAP mechanisms.crowd.stages:KEYWORDS
         mechanisms.crowd.synthetic:SHORTEST mechanisms.crowd.synthetic:LONGEST mechanisms.optimal.sample:WORDS
-        mechanisms.safelog.calibrate:RELEASED mechanisms.chance:REACH engines.contract:DRAWN""",
+        mechanisms.safelog.calibrate:RELEASED mechanisms.survival:REACH mechanisms.crowd.common:GROUP
+        engines.contract:DRAWN""",
 }
 NOT_PRIVATE = ("mechanisms/anonymity/", "mechanisms/optimal/")
 """Baselines without a guarantee, and the optimisation of `published`, of which nothing is proven …"""

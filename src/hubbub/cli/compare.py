@@ -50,7 +50,7 @@ def compare(
 
     Example: hubbub compare log.tsv.gz --epsilon 1 --delta 1e-6 --task suggestion --sweep epsilon=0.5,1,2 --out compared
     """
-    from hubbub.look.compare import Asked, computed
+    from hubbub.look.compare import CompareRequest, computed
     from hubbub.look.compare.page import PAGE, record
     from hubbub.look.compare.place import place
     from hubbub.look.compare.words import lines
@@ -60,7 +60,7 @@ def compare(
     log.require()
     workers = whole_number(jobs, "jobs", most=256) or 1
     settings = stated.settings_with(budget)
-    wanted = Asked(settings, mechanism, task, draws, truth, sweep or (), public.pool, _plot(plot), seed)
+    wanted = CompareRequest(settings, mechanism, task, draws, truth, sweep or (), public.pool, _plot(plot), seed)
     with place(out) as folder, looking("compare", log, stated.owner.period, terminal, BANNER) as raw:
         bar = terminal.progress("comparing")
         found = computed(wanted, raw, folder, jobs=workers, memory=log.limits()[0], progress=bar)

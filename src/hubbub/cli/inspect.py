@@ -11,7 +11,7 @@ from hubbub.cli.raw_log import looking
 from hubbub.cli.terminal import Terminal, command
 
 if TYPE_CHECKING:
-    from hubbub.look.inspected import Held, Profile, Spread
+    from hubbub.look.inspected import HeldBy, Profile, Quantiles
 
 BANNER = "OWNER ONLY. Exact numbers of the raw log: not private, do not publish."
 
@@ -52,7 +52,7 @@ def lines(found: Profile) -> Iterator[str]:
     yield "tables     " + "; ".join(f"{name}: {possible}" for name, possible in found.tables.items())
 
 
-def _spread(what: str, spread: Spread) -> Iterator[str]:
+def _spread(what: str, spread: Quantiles) -> Iterator[str]:
     yield f"{what}: mean {spread.mean:,.1f}; " + ", ".join(
         f"{_quantile(q)} {value:,.0f}" for q, value in spread.quantiles.items()
     )
@@ -62,7 +62,7 @@ def _quantile(q: str) -> str:
     return {"0": "least", "0.5": "median", "1": "most"}.get(q, f"{float(q):.0%}")
 
 
-def _held(what: str, events: str, rows: tuple[Held, ...]) -> Iterator[str]:
+def _held(what: str, events: str, rows: tuple[HeldBy, ...]) -> Iterator[str]:
     if rows:
         yield f"{what}, by the users who hold them:"
     for row in rows:

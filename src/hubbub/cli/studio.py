@@ -112,7 +112,7 @@ def _listen(port: int) -> socket.socket:
 
 def _studio(paths: list[str], log: NewLogOptions, options: OwnerOptions, folder: str, terminal: Terminal) -> Studio:
     """What the command line opened: releases at once, a log in the background."""
-    from hubbub.studio.state import Opened, Studio
+    from hubbub.studio.state import OpenedLog, Studio
 
     releases, logs = _sorted(paths)
     if len(logs) > 1:
@@ -138,7 +138,7 @@ def _studio(paths: list[str], log: NewLogOptions, options: OwnerOptions, folder:
     for path in releases:
         made.add(path)
     if log.log is not None:
-        made.opened = Opened(Path(log.log).name)
+        made.opened = OpenedLog(Path(log.log).name)
 
         def read(progress: Callable[[int, int], None]) -> SearchLog:
             return open_log(log, stated.owner.period, _Silent(progress))

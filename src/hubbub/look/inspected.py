@@ -27,7 +27,7 @@ DAY = 86_400
 
 
 @dataclass(frozen=True)
-class Spread:
+class Quantiles:
     """How a number is distributed over users."""
 
     mean: float
@@ -35,7 +35,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldBy:
     """Keys held by at least so many users, and the share of all events that is theirs."""
 
     users: int
@@ -58,10 +58,10 @@ class Profile:
     first: str | None
     last: str | None
     distinct: dict[str, int]
-    searches_per_user: Spread
-    queries_per_user: Spread
-    users_per_query: tuple[Held, ...]
-    users_per_click: tuple[Held, ...]
+    searches_per_user: Quantiles
+    queries_per_user: Quantiles
+    users_per_query: tuple[HeldBy, ...]
+    users_per_click: tuple[HeldBy, ...]
     busy_users: int
     busy_share: float
     tables: dict[str, str]
@@ -105,8 +105,8 @@ def profile(log: SearchLog, max_rejects: float = 0.05) -> Profile:
         first=_time(one["first"]),
         last=_time(one["last"]),
         distinct={"queries": _all(asked), "urls": one["urls"], "clicks": _all(clicks)},
-        searches_per_user=_spread(searched),
-        queries_per_user=_spread(queries),
+        searches_per_user=_quantiles(searched),
+        queries_per_user=_quantiles(queries),
         users_per_query=asked,
         users_per_click=clicks,
         busy_users=int(busy.sum()),
@@ -117,14 +117,14 @@ def profile(log: SearchLog, max_rejects: float = 0.05) -> Profile:
     return replace(found, warnings=tuple(_warnings(found, searched, max_rejects)))
 
 
-def _spread(values: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> Spread:
+def _quantiles(values: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> Quantiles:
     if not values.size:
-        return Spread(0.0, {})
+        return Quantiles(0.0, {})
     at = np.quantile(values, QUANTILES, method="inverted_cdf")
-    return Spread(float(values.mean()), {f"{q:g}": float(v) for q, v in zip(QUANTILES, at, strict=True)})
+    return Quantiles(float(values.mean()), {f"{q:g}": float(v) for q, v in zip(QUANTILES, at, strict=True)})
 
 
-def _held(log: SearchLog, keys: Keys) -> tuple[Held, ...]:
+def _held(log: SearchLog, keys: Keys) -> tuple[HeldBy, ...]:
     """Keys by the least number of users, at 1, 2, 5, 10, … as far as there are any."""
     rows = log.engine.fetch(
         f"SELECT users, count(*) AS n, CAST(sum(events) AS BIGINT) AS events FROM {held(log, keys)} GROUP BY users"
@@ -134,13 +134,13 @@ def _held(log: SearchLog, keys: Keys) -> tuple[Held, ...]:
         return ()
     whole = int(events.sum())
     return tuple(
-        Held(least, int(n[users >= least].sum()), int(events[users >= least].sum()) / whole)
+        HeldBy(least, int(n[users >= least].sum()), int(events[users >= least].sum()) / whole)
         for least in series()
         if least <= users.max()
     )
 
 
-def _all(rows: tuple[Held, ...]) -> int:
+def _all(rows: tuple[HeldBy, ...]) -> int:
     return rows[0].keys if rows else 0
 
 

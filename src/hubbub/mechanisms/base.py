@@ -19,6 +19,8 @@ import pyarrow as pa
 
 from hubbub.errors import OurBug, ParameterError
 from hubbub.mechanisms import measured
+from hubbub.mechanisms.survival import LaplaceTest
+from hubbub.mechanisms.traits import Traits
 from hubbub.noise.laws import Law
 from hubbub.plugins import Registry
 from hubbub.privacy import delta
@@ -132,7 +134,7 @@ class Bound:
     how: str
 
 
-class Mechanism(ABC):
+class Mechanism(Traits, ABC):
     """Base of all mechanisms: parameters are validated and resolved when it is made, then frozen."""
 
     name: ClassVar[str]
@@ -319,7 +321,9 @@ class Mechanism(ABC):
         """From which count on a key is there in 95 % of releases, where that hangs on nothing but its own threshold."""
         if isinstance(step, GaussianStep) or step.domain is not Domain.OPEN or step.name not in self.tables:
             return ""
-        return SURE.format(fewest(step.chance, 0.95))
+        if isinstance(step, CoinStep):
+            return SURE.format(fewest(step.chance, 0.95))
+        return SURE.format(LaplaceTest.of(step).fewest(0.95))
 
     def intervals(self) -> dict[str, str]:
         """How far a published value may be off, by step or by table."""

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from hubbub.errors import ParameterError
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Tables, Value
 from hubbub.mechanisms.noisy import Noisy, reaching
+from hubbub.mechanisms.survival import LaplaceTest
 from hubbub.privacy.account import Domain, Step, smallest_threshold
 from hubbub.privacy.guarantee import Claim, Neighbours, number
 from hubbub.steps import bound
@@ -44,6 +45,9 @@ class Korolova(Mechanism, register=True):
     offers = {"queries": QUERIES, "clicks": CLICKS}  # noqa: RUF012
     default_tables = ("queries",)
     proof = PROOF
+    estimator = "hubbub.look.estimate.laplace:estimate"
+    limiting = "d"
+    raw = ("b", "b_q", "b_c", "K", "K_c")
     parameters = (
         EPSILON,
         DELTA,
@@ -79,7 +83,7 @@ class Korolova(Mechanism, register=True):
                 allowed="queries,clicks",
             )
         needed = self._raw_names()
-        raw = {name for name in ("b", "b_q", "b_c", "K", "K_c") if name in given}
+        raw = {name for name in self.raw if name in given}
         privacy = {name for name in ("epsilon", "delta") if name in given}
         if raw and privacy:
             raise ParameterError(
@@ -185,6 +189,11 @@ class Korolova(Mechanism, register=True):
             threshold, domain = (None, Domain.CLOSED) if self.serp else (self._threshold("K_c"), Domain.OPEN)
             steps.append(Step("clicks", self._number("b_c"), threshold, d_c, d_c, linf, domain, PROOF))
         return tuple(steps)
+
+    def survival(self) -> dict[str, LaplaceTest]:
+        """Of each table with a threshold; other variants count occurrences, or draw anew."""
+        tested = [step for step in self.steps() if step.threshold is not None and self.variant == "strict"]
+        return {step.name: LaplaceTest.of(step, first=self.settings["keep"] == "first") for step in tested}
 
     def bounds(self) -> tuple[Bound, ...]:
         """First d and first d_c, by the user's own data."""

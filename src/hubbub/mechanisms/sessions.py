@@ -49,6 +49,7 @@ class Sessions(Mechanism, register=True):
     offers = {"sessions": SESSIONS, "clicks": CLICKS}  # noqa: RUF012
     default_tables = ("sessions", "clicks")
     proof = PROOF
+    in_studio = False
     parameters = (
         EPSILON,
         DELTA,

@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from hubbub.show.law import Law, once_more, seen
+from hubbub.show.law import SurvivalLine, once_more, seen
 from hubbub.steps.counts import EngineCounts, Integers, LocalCounts
 from hubbub.steps.keys import QUERIES, Keys
 from hubbub.steps.sessions import SEPARATOR
@@ -110,7 +110,7 @@ def gather(
     measured: Mapping[str, Any] | None = None,
     *,
     every: bool = False,
-) -> tuple[list[Exact], dict[str, Law]]:
+) -> tuple[list[Exact], dict[str, SurvivalLine]]:
     """The exact facts of every table, or of those that are cheap; `measured` is what the release counted, if known.
 
     With `measured` comes the chance of a key by its number of users, as one more run has it.

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from hubbub.errors import InputError
 from hubbub.show.exact import ErrorParts, Exact, Sampled, UsersHistogram
-from hubbub.show.law import Law
+from hubbub.show.law import SurvivalLine
 
 EXACT, POINTS = "exact.json", "exact.parquet"
 
@@ -64,7 +64,7 @@ class Gathered:
     """What was gathered from the log and the ledger for the report; empty where nothing was."""
 
     tables: tuple[Exact, ...] = ()
-    laws: Mapping[str, Law] = field(default_factory=dict)
+    laws: Mapping[str, SurvivalLine] = field(default_factory=dict)
     tried: tuple[Tried, ...] = ()
     book: LedgerSnapshot | None = None
 
@@ -105,7 +105,7 @@ def read(folder: Path) -> Gathered:
         book = document["book"]
         return Gathered(
             tables,
-            {table: Law(**law) for table, law in document["laws"].items()},
+            {table: SurvivalLine(**law) for table, law in document["laws"].items()},
             tuple(Tried(**tried) for tried in document["tried"]),
             None
             if book is None

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hubbub.look.estimate.curve import Curve, points, rising
-from hubbub.look.estimate.scale import follows, scalable
+from hubbub.look.estimate.scale import follows, scalable, start_over
 from hubbub.noise import SeededNoise
 from hubbub.steps.counts import Integers
-from hubbub.steps.pools import EnginePools
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +29,7 @@ SMALL = 2_000_000
 
 
 @dataclass(frozen=True)
-class Law:
+class SurvivalLine:
     """The chance of a key at each number of users, how that is known, and the users of an even chance (none: never)."""
 
     what: str
@@ -39,9 +38,9 @@ class Law:
     even: int | None
 
     @staticmethod
-    def of(curve: Curve, what: str) -> Law:
+    def of(curve: Curve, what: str) -> SurvivalLine:
         """From an estimated curve."""
-        return Law(what, curve.users.tolist(), curve.chance.tolist(), curve.reaches(0.5))
+        return SurvivalLine(what, curve.users.tolist(), curve.chance.tolist(), curve.reaches(0.5))
 
 
 def once_more(log: SearchLog, mechanism: Mechanism, measured: Mapping[str, Any]) -> dict[str, pa.Table]:
@@ -49,9 +48,7 @@ def once_more(log: SearchLog, mechanism: Mechanism, measured: Mapping[str, Any])
     usable = all(scalable(m) or follows(m) for m in measured.values())
     if not usable or not mechanism.steps() or log.ingested.kept > SMALL or "log" in mechanism.tables:
         return {}
-    for m in measured.values():
-        if isinstance(m, EnginePools):
-            m.again()
+    start_over(measured)
     found = mechanism.perturb(measured, SeededNoise(0))
     return {
         table: measured[table].text(log.engine, mechanism.offers[table], released.ids)
@@ -60,7 +57,7 @@ def once_more(log: SearchLog, mechanism: Mechanism, measured: Mapping[str, Any])
     }
 
 
-def seen(users: Integers, keys: Integers, released: Integers) -> Law:
+def seen(users: Integers, keys: Integers, released: Integers) -> SurvivalLine:
     """From how many keys of each number of users one run released."""
     curve = rising(points(int(users.max())), users, released / keys, keys.astype(float))
-    return Law.of(curve, AGAIN)
+    return SurvivalLine.of(curve, AGAIN)

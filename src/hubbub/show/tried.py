@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hubbub.errors import UserError
 from hubbub.privacy.guarantee import number
 from hubbub.show.kept import Tried
-from hubbub.show.law import ESTIMATED, Law
+from hubbub.show.law import ESTIMATED, SurvivalLine
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
@@ -22,14 +22,14 @@ TIMES = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))
 
 def other_budgets(
     mechanism: Mechanism, log: SearchLog, say: Callable[[str], None] = lambda _: None
-) -> tuple[tuple[Tried, ...], dict[str, Law]]:
+) -> tuple[tuple[Tried, ...], dict[str, SurvivalLine]]:
     """What each ε would keep, and the chance of a key at the chosen one; nothing where ε was not chosen."""
     from hubbub.look.estimate import RUNS, estimate_log
 
     if "epsilon" not in mechanism.given:
         return (), {}
     tried: list[Tried] = []
-    laws: dict[str, Law] = {}
+    laws: dict[str, SurvivalLine] = {}
     for times in TIMES:
         epsilon = Fraction(mechanism.given["epsilon"]) * times
         say(f"estimating at ε = {number(float(epsilon))}")
@@ -39,7 +39,7 @@ def other_budgets(
             continue
         tried += _tried(found, float(epsilon))
         if times == 1:
-            laws = {name: Law.of(table.curve, ESTIMATED) for name, table in found.tables.items()}
+            laws = {name: SurvivalLine.of(table.curve, ESTIMATED) for name, table in found.tables.items()}
     return tuple(tried), laws
 
 

@@ -10,18 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from hubbub.errors import ParameterError
-from hubbub.mechanisms import Mechanism, Parameter, build
+from hubbub.mechanisms import Mechanism, Parameter, build, mechanisms
 
-OFFERED = ("crowd", "korolova", "zealous", "gaussian", "sips", "adaptive")
-"""Mechanisms with a quick estimate, all of them private."""
-RAW = ("b", "b_q", "b_c", "K", "K_c", "lambda", "tau_prime", "analysis", "U")
-"""Parameters that replace (ε, δ), or that belong to variants as published: for the command line."""
-BOUNDS = {"korolova": "d", "zealous": "m", "gaussian": "d", "sips": "d", "adaptive": "d", "crowd": "D"}
 TRIED = (1, 2, 5, 10, 20, 50, 100)
 
 
+def offered() -> list[str]:
+    """The mechanisms that (ε, δ) is enough for, the one that releases most tables first."""
+    budget, known = {"epsilon", "delta"}, mechanisms()
+    fit = [n for n, m in known.items() if m.in_studio and not m.takes_pool and budget <= {p.name for p in m.parameters}]
+    return sorted(fit, key=lambda name: -len(known[name].default_tables))
+
+
 @dataclass(frozen=True)
-class Asked:
+class Question:
     """A mechanism and everything that shapes it, as text."""
 
     mechanism: str
@@ -29,13 +31,13 @@ class Asked:
     tables: tuple[str, ...]
 
     @staticmethod
-    def read(given: Any) -> Asked:
+    def read(given: Any) -> Question:
         """From what the page sent; anything else is refused."""
         if not isinstance(given, dict) or not isinstance(given.get("settings"), dict):
             raise ParameterError("This is no question of the studio's page.", next="reload the page")
-        if given.get("mechanism") not in OFFERED:
+        if given.get("mechanism") not in offered():
             raise ParameterError(
-                "There is no such mechanism here.", given=given.get("mechanism"), allowed=", ".join(OFFERED)
+                "There is no such mechanism here.", given=given.get("mechanism"), allowed=", ".join(offered())
             )
         tables = given.get("tables") or []
         if not isinstance(tables, list) or not all(isinstance(t, str) for t in tables):
@@ -43,7 +45,7 @@ class Asked:
         if not tables:
             raise ParameterError("No table is wanted.", next="choose at least one table")
         settings = {str(k): str(v).strip() for k, v in given["settings"].items() if str(v).strip()}
-        return Asked(given["mechanism"], tuple(sorted(settings.items())), tuple(tables))
+        return Question(given["mechanism"], tuple(sorted(settings.items())), tuple(tables))
 
     def build(self) -> Mechanism:
         """The mechanism, calibrated; a slider that comes back finds it again."""
@@ -62,26 +64,26 @@ class Asked:
 
 
 @lru_cache(maxsize=256)
-def _built(asked: Asked) -> Mechanism:
+def _built(asked: Question) -> Mechanism:
     return build(asked.mechanism, dict(asked.settings), tables=list(asked.tables))
 
 
-def rivals(epsilon: str, delta: str) -> dict[str, list[Asked]]:
-    """Every mechanism at the same (ε, δ) for queries alone, with bounds to try; crowd has its own default."""
-    found: dict[str, list[Asked]] = {}
-    for name in OFFERED:
-        budget = (("delta", delta), ("epsilon", epsilon))
-        limits = [()] if name == "crowd" else [((BOUNDS[name], str(n)),) for n in TRIED]
-        found[name] = [Asked(name, tuple(sorted((*budget, *limit))), ("queries",)) for limit in limits]
+def rivals(epsilon: str, delta: str) -> dict[str, list[Question]]:
+    """Every mechanism at the same (ε, δ) for queries alone, with limits on a user to try."""
+    found: dict[str, list[Question]] = {}
+    for name in offered():
+        budget, limiting = (("delta", delta), ("epsilon", epsilon)), mechanisms()[name].limiting
+        limits = [((limiting, str(n)),) for n in TRIED] if limiting else [()]
+        found[name] = [Question(name, tuple(sorted((*budget, *limit))), ("queries",)) for limit in limits]
     return found
 
 
 def choices(mechanism: type[Mechanism]) -> list[Parameter]:
     """The parameters that the page offers besides ε and δ."""
-    return [p for p in mechanism.parameters if p.name not in ("epsilon", "delta", *RAW)]
+    return [p for p in mechanism.parameters if p.name not in ("epsilon", "delta", *mechanism.raw)]
 
 
-def release_command(given: Mapping[str, Any], asked: Asked, out: Path, config: str | None) -> list[str]:
+def release_command(given: Mapping[str, Any], asked: Question, out: Path, config: str | None) -> list[str]:
     """`hubbub release …`, word by word. `given` are the studio's own options about the log and the ledger."""
     words = ["release", str(given["log"]), *asked.options(), "--out", str(out)]
     for name, value in given.items():

@@ -10,23 +10,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 from hubbub.look.estimate.curve import Floats, by_keys, points
-from hubbub.look.estimate.laplace import Law, Passing, _error
-from hubbub.look.estimate.result import Error, TableEstimate, volume_of
-from hubbub.mechanisms import Crowd, Korolova, Mechanism, Zealous
-from hubbub.mechanisms.baselines.gaussian import GaussianThreshold
-from hubbub.mechanisms.baselines.selectors import PooledBaseline
-from hubbub.mechanisms.crowd.calibrate import Stage, closed
+from hubbub.look.estimate.result import Error, TableEstimate, error_of, volume_of
+from hubbub.mechanisms import Mechanism
+from hubbub.mechanisms.crowd.calibrate import closed
 from hubbub.mechanisms.crowd.combine import FEWEST, combine
 from hubbub.mechanisms.crowd.recount import Recounted, length2, scales
 from hubbub.mechanisms.rounds import Selected, Selection
-from hubbub.privacy.account import Step, half_width
+from hubbub.mechanisms.survival import LaplaceTest, RoundsTest
 from hubbub.studio.sketch import Ints, Sketch, Small
 
 TOLERANCE = 0.15
@@ -40,57 +36,43 @@ ENOUGH = 500
 """From so many rows on, one path tells their error."""
 RECOUNT = 40
 """Numbers the draws of the recount, after those of every round."""
-QUICK: tuple[type[Mechanism], ...] = (Crowd, GaussianThreshold, PooledBaseline, Korolova, Zealous)
 
 
 def estimate(mechanism: Mechanism, sketches: Mapping[str, Sketch]) -> dict[str, TableEstimate]:
-    """The tables for which there is a quick answer."""
-    if isinstance(mechanism, Crowd):
-        return _crowd(mechanism, sketches)
-    if isinstance(mechanism, GaussianThreshold) and mechanism.unit:
-        return {"queries": _unit(mechanism, sketches["queries"])}
-    if isinstance(mechanism, GaussianThreshold | PooledBaseline):
-        return {"queries": _selected(sketches["queries"], follow(sketches["queries"], mechanism.selection))}
-    if isinstance(mechanism, Korolova | Zealous) and mechanism.variant == "strict" and mechanism.serp is None:
-        return {
-            step.name: _laplace(step, sketches[step.name], first=mechanism.settings["keep"] == "first")
-            for step in mechanism.steps()
-            if isinstance(step, Step) and step.name in sketches
-        }
-    return {}
+    """The tables whose law of survival the mechanism declares, queries before what hangs on them."""
+    tables: dict[str, TableEstimate] = {}
+    for name, law in mechanism.survival().items():
+        if (sketch := sketches.get(name)) is not None:
+            if isinstance(law, LaplaceTest):
+                tables[name] = _laplace(law, sketch)
+            else:
+                tables[name] = _unit(law, sketch) if law.unit else _rounds(law, sketch, tables.get("queries"))
+    return {name: tables[name] for name in mechanism.tables if name in tables}
 
 
 # ------------------------------------------------------------------ one noise, one threshold
 
 
-def _laplace(step: Step, sketch: Sketch, *, first: bool) -> TableEstimate:
-    """korolova, zealous: exact but for which of a user's keys a random bound keeps."""
-    counted = kept(sketch, step.l0, first=first)[0]
-    law = Law(step.scale)
-    chance, mean, square = Passing(law, step.threshold or 1, step.floor)(np.rint(counted))
-    by = sketch.stands
-    error = _error(sketch.users.astype(float), counted, chance * by, mean * by, square * by, law.variance)
-    return _table(sketch, counted, chance, sketch.cut(step.l0), error, float(half_width(float(step.scale))))
+def _laplace(law: LaplaceTest, sketch: Sketch) -> TableEstimate:
+    """Exact but for which of a user's keys a random bound keeps."""
+    counted = kept(sketch, law.limit, first=law.first)[0]
+    moments = law.moments(np.rint(counted))
+    return _tested(sketch, counted, moments, law.limit, law.variance, law.half_width)
 
 
-def _unit(mechanism: GaussianThreshold, sketch: Sketch) -> TableEstimate:
+def _unit(law: RoundsTest, sketch: Sketch) -> TableEstimate:
     """Unit weights and Gaussian noise; the luck of the bound adds its own variance."""
-    plan = mechanism.selection
-    counted, luck = kept(sketch, plan.limit, first=False)
-    sd = math.sqrt(plan.variances[0]) / plan.unit
-    spread = np.sqrt(sd**2 + luck)
-    gap = (plan.users(0) - counted) / spread
-    chance, density = ndtr(-gap), np.exp(-gap * gap / 2) / math.sqrt(2 * math.pi)
-    by = sketch.stands
-    error = _error(
-        sketch.users.astype(float),
-        counted,
-        chance * by,
-        spread * density * by,
-        spread**2 * (chance + gap * density) * by,
-        sd**2,
-    )
-    return _table(sketch, counted, chance, sketch.cut(plan.limit), error, NORMAL_95 * sd)
+    counted, luck = kept(sketch, law.plan.limit, first=False)
+    sd = math.sqrt(law.plan.variances[0]) / law.plan.unit
+    return _tested(sketch, counted, law.normal(counted, luck), law.plan.limit, sd**2, NORMAL_95 * sd)
+
+
+def _tested(
+    sketch: Sketch, counted: Floats, moments: tuple[Floats, Floats, Floats], limit: int, variance: float, width: float
+) -> TableEstimate:
+    chance, first, second = (moment * sketch.stands for moment in moments)
+    error = error_of(sketch.users.astype(float), counted, chance, first, second, variance)
+    return _table(sketch, counted, moments[0], sketch.cut(limit), error, width)
 
 
 def kept(sketch: Sketch, limit: int, *, first: bool) -> tuple[Floats, Floats]:
@@ -143,9 +125,10 @@ def _rivals(sketch: Sketch, live: Floats, pooled: Small) -> Small:
     """Of each holding: how many keys of the user's pool are in the running, given that this one is."""
     mean = _by_bin(sketch, live)
     others, luck = (pooled * sketch.of_people(each) for each in (mean, mean * (1 - mean)))
-    own = mean[sketch.bin][sketch.key]
-    n = np.maximum(others[sketch.holder] + 1 - pooled[sketch.holder] * own, np.float32(1))
-    return np.asarray(n / (1 + np.float32(0.375) * luck[sketch.holder] / (n * n)) ** 2)  # E[1/√n], to second order
+    own, share = mean[sketch.bin][sketch.key], pooled[sketch.holder]
+    n = np.maximum(others[sketch.holder] + 1 - share * own, np.float32(1))
+    variance = np.maximum(luck[sketch.holder] - share * own * (1 - own), np.float32(0))  # of the others alone
+    return np.asarray(n / (1 + np.float32(0.375) * variance / (n * n)) ** 2)  # E[1/√n], to second order
 
 
 def _by_bin(sketch: Sketch, values: Floats) -> Small:
@@ -162,39 +145,29 @@ def _normal(many: tuple[int, int], r: int) -> Floats:
     return np.asarray(ndtri(np.clip((at * IRRATIONAL[r % 5] * (1 + r // 5) + 0.5 * r) % 1, 1e-12, 1 - 1e-12)))
 
 
-def _selected(sketch: Sketch, found: Followed, stage: Stage | None = None) -> TableEstimate:
-    """Weights, not counts, are bounded: nothing of a released key is cut."""
-    error, width = (None, None) if stage is None else _counted(sketch, found, stage)
-    return _table(sketch, sketch.users.astype(float), found.chance, 0.0, error, width)
+def _rounds(law: RoundsTest, sketch: Sketch, queries: TableEstimate | None) -> TableEstimate:
+    """Weights, not counts, are bounded: nothing of a released key is cut. Clicks and transitions need their queries."""
+    start, plan = None, law.plan
+    if sketch.parents and queries is not None:
+        curve = queries.curve
+        start = np.prod([np.interp(users, curve.users, curve.chance) for users in sketch.parents], axis=0)
+    if not plan.thresholds and queries is not None:  # over all pairs of released queries
+        pairs = round(max(2.0, queries.rows)) * round(max(1.0, queries.rows - 1))
+        plan = closed(plan, pairs, law.false)
+    found = follow(sketch, plan, start)
+    error, width = _counted(sketch, found, replace(law, plan=plan))
+    table = _table(sketch, sketch.users.astype(float), found.chance, 0.0, error, width)
+    return replace(table, utility={"level": plan.users(-1)})
 
 
-def _crowd(mechanism: Crowd, sketches: Mapping[str, Sketch]) -> dict[str, TableEstimate]:
-    """Queries, then clicks and transitions of those that were released; later tables have no quick answer."""
-    tables: dict[str, TableEstimate] = {}
-    for stage in mechanism.stages:
-        sketch, plan = sketches.get(stage.name), stage.selection
-        if sketch is None or plan is None:
-            continue
-        start, queries = None, tables.get("queries")
-        if sketch.parents and queries is not None:
-            curve = queries.curve
-            start = np.prod([np.interp(users, curve.users, curve.chance) for users in sketch.parents], axis=0)
-        if not plan.thresholds and queries is not None:  # over all pairs of released queries
-            pairs = round(max(2.0, queries.rows)) * round(max(1.0, queries.rows - 1))
-            plan = closed(plan, pairs, Fraction(mechanism.settings["F"]))
-        table = _selected(sketch, follow(sketch, plan, start), replace(stage, selection=plan))
-        tables[stage.name] = replace(table, utility={"level": plan.users(-1)})
-    return {name: tables[name] for name in mechanism.tables if name in tables}
-
-
-def _counted(sketch: Sketch, found: Followed, stage: Stage) -> tuple[Error | None, float | None]:
+def _counted(sketch: Sketch, found: Followed, law: RoundsTest) -> tuple[Error | None, float | None]:
     """Crowd's own recount and combination over the keys looked at: the mean error, and 95 % of a row's noise."""
-    few = FEWEST if stage.name != "queries" else 1
+    few = FEWEST if sketch.parents else 1
     rows = float((found.chance * sketch.stands).sum())
-    paths = 0 if stage.recount is None or rows < few else 8 if rows < ENOUGH else 1
+    paths = 0 if law.recount is None or rows < few else 8 if rows < ENOUGH else 1
     seen = [
         one
-        for one in (_combined(sketch, found, stage, path) for path in range(min(paths, found.rounds.shape[0])))
+        for one in (_combined(sketch, found, law, path) for path in range(min(paths, found.rounds.shape[0])))
         if one is not None
     ]
     if not seen:
@@ -203,12 +176,12 @@ def _counted(sketch: Sketch, found: Followed, stage: Stage) -> tuple[Error | Non
     return Error(square - noise, noise, 0.0, bias, 0.0), NORMAL_95 * width
 
 
-def _combined(sketch: Sketch, found: Followed, stage: Stage, path: int) -> tuple[float, float, float, float] | None:
+def _combined(sketch: Sketch, found: Followed, law: RoundsTest, path: int) -> tuple[float, float, float, float] | None:
     """One path: mean square error, mean square noise, bias, median noise."""
-    ids, budget = np.flatnonzero(found.rounds[path] >= 0), stage.recount
+    ids, budget = np.flatnonzero(found.rounds[path] >= 0), law.recount
     if budget is None or not ids.size:
         return None
-    plan, truth = stage.rounds, sketch.users[ids]
+    plan, truth = law.plan, sketch.users[ids]
     chosen = Selected(ids, found.gathered[path][ids], found.rounds[path][ids])
     lam, x = scales(chosen, plan, budget.bits)
     variance = budget.variance(length2(lam, x, budget.keys))

@@ -129,8 +129,8 @@ def sketch(log: SearchLog, kind: Keys, parents: tuple[str, ...] = ()) -> Sketch:
     looked, holder = np.unique(person, return_inverse=True)
     start = np.searchsorted(at, np.arange(taken.size))
     people, alike = np.unique(_people(log, placed, looked, int(bin.max(initial=0)) + 1), axis=0, return_inverse=True)
-    spread = engine.fetch("SELECT degree, count(*) AS n FROM sketch_users GROUP BY degree ORDER BY degree")
-    degrees = tuple(spread.column(c).to_numpy().astype(np.int64) for c in ("degree", "n"))
+    counted = engine.fetch("SELECT degree, count(*) AS n FROM sketch_users GROUP BY degree ORDER BY degree")
+    degrees = tuple(counted.column(c).to_numpy().astype(np.int64) for c in ("degree", "n"))
     made = Sketch(
         users=users[taken],
         events=events[taken],

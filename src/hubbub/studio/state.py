@@ -17,7 +17,7 @@ from hubbub.privacy.odometer import odometer
 from hubbub.release.opened import Release
 from hubbub.release.plan import Plan
 from hubbub.release.refusals import refuse_by_ledger, refuse_elsewhere
-from hubbub.studio.asked import Asked, release_command, spoken
+from hubbub.studio.asked import Question, release_command, spoken
 from hubbub.studio.jobs import Job
 from hubbub.studio.sketch import Sketch, sketches
 
@@ -32,7 +32,7 @@ Confirmed = frozenset[str]
 
 
 @dataclass
-class Opened:
+class OpenedLog:
     """A log: being read, looked at, or not readable."""
 
     source: str
@@ -59,7 +59,7 @@ class Studio:
     """Options about the log and the ledger, as the command line had them."""
     config: str | None = None
     max_rejects: float = 0.05
-    opened: Opened | None = None
+    opened: OpenedLog | None = None
     releases: dict[str, Path] = field(default_factory=dict)
     job: Job | None = None
     starting: threading.Lock = field(default_factory=threading.Lock)
@@ -102,7 +102,7 @@ class Studio:
 
     # ------------------------------------------------------------------ a release
 
-    def plan(self, asked: Asked, name: str, confirmed: Confirmed = frozenset()) -> Plan:
+    def plan(self, asked: Question, name: str, confirmed: Confirmed = frozenset()) -> Plan:
         """The release that was asked for, into a new folder of the studio's own."""
         if not name or name != Path(name).name or name.startswith(".") or not name.isprintable():
             raise ParameterError(
@@ -123,7 +123,7 @@ class Studio:
             drop_outside=bool(self.given.get("drop_outside")) or "drop_outside" in confirmed,
         )
 
-    def command(self, asked: Asked, name: str, confirmed: Confirmed = frozenset()) -> list[str]:
+    def command(self, asked: Question, name: str, confirmed: Confirmed = frozenset()) -> list[str]:
         """The same as a command."""
         given = dict(self.given) | dict.fromkeys(sorted(confirmed), True)
         return release_command(given, asked, self.folder / (name or "release"), self.config)
@@ -146,7 +146,7 @@ class Studio:
         if found is not None:
             refuse_elsewhere(plan, found.rows, found.rows + found.outside_period)
 
-    def consequences(self, asked: Asked, name: str, confirmed: Confirmed = frozenset()) -> dict[str, object]:
+    def consequences(self, asked: Question, name: str, confirmed: Confirmed = frozenset()) -> dict[str, object]:
         """The claim, the ledger before and after, and the library's own refusal if there is one. Spends nothing."""
         plan = self.plan(asked, name, confirmed)
         guarantee = plan.guarantee()
@@ -179,7 +179,7 @@ class Studio:
             "command": spoken(self.command(asked, name, confirmed)),
         }
 
-    def start(self, asked: Asked, name: str, confirmed: Confirmed = frozenset()) -> Job:
+    def start(self, asked: Question, name: str, confirmed: Confirmed = frozenset()) -> Job:
         """Start it, after every refusal that needs no look at the log."""
         with self.starting:
             if self.opened is None:

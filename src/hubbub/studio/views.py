@@ -20,7 +20,7 @@ from hubbub.privacy.ledger.words import standing_of
 from hubbub.release.opened import Release
 from hubbub.show.charts.page import as_json
 from hubbub.studio import browse, quick
-from hubbub.studio.asked import OFFERED, Asked, choices, rivals
+from hubbub.studio.asked import Question, choices, offered, rivals
 from hubbub.studio.state import CONFIRM, Studio
 
 PAGE_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
@@ -60,7 +60,9 @@ class Views:
             "mechanisms": {
                 name: {
                     "about": known[name].about,
-                    "tables": [t for t in known[name].offers if (clicks or t != "clicks") and t != "log"],
+                    "tables": [
+                        t for t in known[name].offers if (clicks or t != "clicks") and not known[name].offers[t].rows
+                    ],
                     "default_tables": list(known[name].default_tables),
                     "parameters": [
                         {
@@ -75,7 +77,7 @@ class Views:
                         for p in choices(known[name])
                     ],
                 }
-                for name in OFFERED
+                for name in offered()
             },
         }
 
@@ -95,7 +97,7 @@ class Views:
     def estimate(self, request: Request, body: Answer) -> Answer:
         """Thresholds, rows, the survival curve, the error: quick estimates."""
         started, sketches = time.perf_counter(), self._sketches()
-        asked = Asked.read(body)
+        asked = Question.read(body)
         mechanism = asked.build()
         found = quick.estimate(mechanism, sketches)
         return {
@@ -126,7 +128,7 @@ class Views:
         sketches = self._sketches()
         rows: list[dict[str, Any]] = []
         for name, tries in rivals(str(body.get("epsilon", "")), str(body.get("delta", ""))).items():
-            best: tuple[Asked, Mechanism, TableEstimate] | None = None
+            best: tuple[Question, Mechanism, TableEstimate] | None = None
             problem = ""
             for asked in tries:
                 try:
@@ -134,7 +136,10 @@ class Views:
                 except UserError as error:
                     problem = str(error).splitlines()[0]
                     continue
-                table = quick.estimate(mechanism, sketches)["queries"]
+                table = quick.estimate(mechanism, sketches).get("queries")
+                if table is None:
+                    problem = "it has no quick estimate; hubbub estimate has one"
+                    break
                 if best is None or table.rows > best[2].rows:
                     best = (asked, mechanism, table)
             if best is None:
@@ -153,7 +158,7 @@ class Views:
 
     def plan(self, request: Request, body: Answer) -> Answer:
         """The claim, the ledger before and after, why thresholds are as high as they are, and the command."""
-        asked, name = Asked.read(body), str(body.get("name") or "")
+        asked, name = Question.read(body), str(body.get("name") or "")
         why = [
             {"step": w.step, "sentence": w.sentence, "lower": [f"{t:,.4g} with {c}" for c, t in w.lower[:4]]}
             for w in explain(asked.build())
@@ -166,7 +171,7 @@ class Views:
         """Start a release; every refusal is the library's own."""
         if body.get("agreed") is not True:
             raise ParameterError("Nothing is spent without your word.", next="say that you agree to spend this budget")
-        self.studio.start(Asked.read(body), str(body.get("name") or ""), _confirmed(body))
+        self.studio.start(Question.read(body), str(body.get("name") or ""), _confirmed(body))
         return {"job": self.studio.progress()}
 
     def cancel(self, request: Request, body: Answer) -> Answer:

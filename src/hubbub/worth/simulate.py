@@ -20,30 +20,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hubbub.card.schema import Card
 from hubbub.errors import InputError, ParameterError
-from hubbub.mechanisms.crowd.combine import FEWEST
-from hubbub.mechanisms.crowd.stages import KEYWORDS, RECOUNTED
+from hubbub.mechanisms import Mechanism
+from hubbub.mechanisms.traits import Floats, Ints
 
 if TYPE_CHECKING:
     from hubbub.release.opened import Release
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-PRECISE = 0.03
-"""crowd scales counts by its kept total where the noise in that is below this share (`combine.kept_factor`)."""
-GROUP = 20
-"""Rows that have noise in common; measured: 12 to 30 do equally well, crowd's own 60 is too coarse for small tables."""
 
 
 # ------------------------------------------------------------------ laws of noise
 
 
-class Law(Protocol):
+class RowNoise(Protocol):
     """The noise of one table."""
 
     def draw(self, dice: np.random.Generator) -> Ints:
@@ -63,7 +54,7 @@ class Laplace:
         return Laplace(np.divide(np.sqrt(2 * s2 + 1) - 1, s2, out=np.ones_like(s2), where=s2 > 0))
 
     def draw(self, dice: np.random.Generator) -> Ints:
-        """One draw a row."""
+        """One draw per row."""
         return dice.geometric(self.end) - dice.geometric(self.end)
 
 
@@ -76,14 +67,14 @@ class Normal:
     """Which group each row is in, and the standard deviation of the group's noise on this row."""
 
     def draw(self, dice: np.random.Generator) -> Ints:
-        """One draw a row and one a group."""
+        """One draw per row and one per group."""
         noise = self.own * dice.standard_normal(self.own.size)
         for group, width in self.shared:
             noise += width * dice.standard_normal(int(group.max(initial=-1)) + 1)[group]
         return np.rint(noise).astype(np.int64)
 
 
-def law_of(card: Card, table: str, rows: pa.Table) -> Law:
+def law_of(card: Card, table: str, rows: pa.Table) -> RowNoise:
     """The law that the card states for a table with numbers."""
     kinds = {step.noise for step in card.steps}
     noise_sd = rows["noise_sd"].to_numpy()
@@ -91,43 +82,12 @@ def law_of(card: Card, table: str, rows: pa.Table) -> Law:
         return Laplace.of(noise_sd)
     if kinds != {"discrete-gaussian"}:
         raise InputError("The noise of this release cannot be drawn again.", given=", ".join(sorted(kinds)))
-    return _crowd(card, table, rows) if card.mechanism.name == "crowd" else Normal(noise_sd)
-
-
-def _crowd(card: Card, table: str, rows: pa.Table) -> Normal:
-    """crowd's counts have noise in common (docs/proofs/crowd.md, section 11), and `noise_sd` does not say how much.
-
-    All rows are scaled by one factor from the noisy kept total. And rows of similar weight learn their ratio of users
-    to weight from the same recounts: each has less noise than its recount, their sum has not. Both follow from the
-    card's μ² and the counts, as far as users go with weight; where that is rough it is wide.
-    """
-    u, spread = rows["users"].to_numpy().astype(float), rows["noise_sd"].to_numpy()
     mu2 = {step.name: float(sum(Fraction(m) for m in _list(step.law, "mu2"))) for step in card.steps}
-    stage = np.zeros(u.size, np.int64)
-    names = [table]
-    if table == "sessions":
-        lengths = pc.list_value_length(rows["queries"]).to_numpy().astype(np.int64)
-        found, stage = np.unique(lengths, return_inverse=True)
-        names = [f"sequences {length}" for length in found]
-    group, common, scaled = np.zeros(u.size, np.int64), np.zeros(u.size), np.zeros(u.size)
-    for number, name in enumerate(names):
-        here = np.flatnonzero(stage == number)
-        keys, most = KEYWORDS if table == "keywords" else RECOUNTED[table]
-        recounted = keys / mu2[f"{name} recount"] * np.sqrt(u[here]) * np.sqrt(u[here]).sum() / u[here].sum()  # C²/μ²λ²
-        kept = (most**2 / mu2[f"{name} kept total"] + 4) ** 0.5
-        factor = np.hypot(kept, recounted.sum() ** 0.5) / u[here].sum()
-        if kept <= PRECISE * u[here].sum() and np.all(factor * u[here] <= spread[here]):
-            scaled[here] = factor * u[here]
-        left = spread[here] ** 2 - scaled[here] ** 2
-        if here.size >= FEWEST and table != "keywords":  # keywords are not selected: they have no weights
-            for part in np.array_split(np.argsort(-u[here], kind="stable"), max(1, here.size // GROUP)):
-                at = here[part]
-                group[at] = group.max() + 1
-                more = max(0.0, (recounted[part] - left[part]).sum())  # what the sum has and the rows have not
-                ratio2 = more / max(1.0, u[at].sum() ** 2 - (u[at] ** 2).sum())
-                common[at] = np.sqrt(np.minimum(ratio2 * u[at] ** 2, left[part]))
-    own = np.sqrt(np.maximum(spread**2 - scaled**2 - common**2, 0))
-    return Normal(own, ((stage, scaled), (group, common)))
+    shared = Mechanism.registry.named(card.mechanism.name).noise_in_common(table, rows, mu2)
+    left = noise_sd**2
+    for _, width in shared:
+        left = left - width**2
+    return Normal(np.sqrt(np.maximum(left, 0)) if shared else noise_sd, shared)
 
 
 def _list(law: Mapping[str, object] | None, name: str) -> list[str]:
@@ -152,7 +112,7 @@ class Interval:
 class Replicates:
     """One table, drawn again and again: iterate for Arrow tables; the same seed gives the same draws every time."""
 
-    def __init__(self, rows: pa.Table, law: Law, draws: int, seed: tuple[int, ...]) -> None:
+    def __init__(self, rows: pa.Table, law: RowNoise, draws: int, seed: tuple[int, ...]) -> None:
         self.rows, self.law, self.draws, self.seed = rows, law, draws, seed
         self.value: str = rows.column_names[-2]
 

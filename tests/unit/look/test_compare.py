@@ -22,7 +22,7 @@ from tests.conftest import Hubbub, aol_lines, document
 import hubbub
 from hubbub.errors import OutputError, ParameterError
 from hubbub.log import SearchLog, read_log
-from hubbub.look.compare import Asked, computed, draws
+from hubbub.look.compare import CompareRequest, computed, draws
 from hubbub.look.compare.cells import FOLDER, Cell
 from hubbub.look.compare.choices import Sweep, choose
 from hubbub.look.compare.place import place
@@ -153,7 +153,7 @@ def test_mistakes_are_refused(
     names: list[str] | None, settings: dict[str, str], sweeps: list[str], message: str
 ) -> None:
     with pytest.raises(ParameterError, match=message):
-        Asked(settings, names, sweeps=sweeps)
+        CompareRequest(settings, names, sweeps=sweeps)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_mistakes_are_refused(
 )
 def test_other_mistakes_are_refused(more: dict[str, Any]) -> None:
     with pytest.raises(hubbub.errors.UserError):
-        Asked(BUDGET, ["zealous"], **more)
+        CompareRequest(BUDGET, ["zealous"], **more)
 
 
 # ------------------------------------------------------------------ draws
@@ -185,7 +185,7 @@ def test_a_draw_is_the_same_after_others_as_alone(log: SearchLog, pool: Path, na
 
 def compared(log: SearchLog, out: Path, **more: Any) -> Comparison:
     """Three mechanisms, two draws."""
-    asked = Asked(BUDGET, more.pop("mechanisms", ["zealous", "sessions", "k-query"]), **({"draws": 2} | more))
+    asked = CompareRequest(BUDGET, more.pop("mechanisms", ["zealous", "sessions", "k-query"]), **({"draws": 2} | more))
     with place(out) as folder:
         return computed(asked, log, folder)
 

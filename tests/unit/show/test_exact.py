@@ -18,7 +18,7 @@ from hubbub.show import exact as exact_facts
 from hubbub.show import kept
 from hubbub.show.book import book_of
 from hubbub.show.kept import Gathered, LedgerSnapshot, Spending
-from hubbub.show.law import AGAIN, Law
+from hubbub.show.law import AGAIN, SurvivalLine
 from hubbub.show.tried import other_budgets
 
 
@@ -141,7 +141,9 @@ def test_the_line_starts_from_the_even_chance_of_what_ran(tmp_path: Path) -> Non
 
 def test_kept_and_read_again(tmp_path: Path) -> None:
     book = LedgerSnapshot("p", 1, None, (Spending(1, "t", "d", "m", 1.0, 1.0),))
-    before = Gathered((table(), table("clicks", error=None)), {"queries": Law(AGAIN, [1], [0.5], None)}, (), book)
+    before = Gathered(
+        (table(), table("clicks", error=None)), {"queries": SurvivalLine(AGAIN, [1], [0.5], None)}, (), book
+    )
     kept.write(tmp_path, before)
     after = kept.read(tmp_path)
     assert after.laws == before.laws and after.book == book

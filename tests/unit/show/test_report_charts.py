@@ -17,7 +17,7 @@ from hubbub.show.charts.survival import binned, survival
 from hubbub.show.charts.tradeoff import tradeoff
 from hubbub.show.exact import ErrorParts, Sampled, UsersHistogram
 from hubbub.show.kept import LedgerSnapshot, Spending, Tried
-from hubbub.show.law import AGAIN, Law
+from hubbub.show.law import AGAIN, SurvivalLine
 
 
 def test_coverage_from_the_most_held_key_down() -> None:
@@ -41,7 +41,7 @@ def test_survival_by_users() -> None:
         {"users": 8.0, "keys": 1, "released": 1.0, "counted": "all"},
     ]
     assert [row["counted"] for row in binned(table(sampled=Sampled(20, 5, 1, 1)))] == ["one in 20", "one in 20", "all"]
-    chart = survival([table()], {"queries": Law(AGAIN, [1, 5, 8, 900], [0.0, 0.5, 1.0, 1.0], 5)})
+    chart = survival([table()], {"queries": SurvivalLine(AGAIN, [1, 5, 8, 900], [0.0, 0.5, 1.0, 1.0], 5)})
     assert chart is not None and "queries from 8 users" in chart.alt
     assert f"{AGAIN}; an even chance: queries from 5 users." in chart.alt
     line = chart.spec["layer"][0]["data"]["values"]

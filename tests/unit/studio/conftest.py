@@ -9,7 +9,7 @@ from tests.unit.studio.asking import Client, canaries
 
 from hubbub.card.owner import Owner
 from hubbub.log import read_log
-from hubbub.studio.state import Opened, Studio
+from hubbub.studio.state import OpenedLog, Studio
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def studio(log_path: Path, tmp_path: Path, own_ledger: Path) -> Studio:
     folder = tmp_path / "releases"
     folder.mkdir()
     given = {"log": str(log_path), "format": "aol", "ledger": str(own_ledger), "population": "readers"}
-    made = Studio(folder, Owner(), given, opened=Opened(log_path.name))
+    made = Studio(folder, Owner(), given, opened=OpenedLog(log_path.name))
     made.look(lambda progress: read_log(log_path, format="aol", progress=progress))
     assert made.opened is not None and made.opened.ready, made.opened
     return made

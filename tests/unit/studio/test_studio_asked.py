@@ -10,7 +10,7 @@ from tests.unit.studio.asking import CANARY, HOST, ORIGIN, QUESTION, TOKEN, Clie
 
 from hubbub.errors import ParameterError
 from hubbub.privacy.ledger import Ledger
-from hubbub.studio.asked import OFFERED, Asked
+from hubbub.studio.asked import Question, offered
 from hubbub.studio.security import CHANGES, HEADERS
 from hubbub.studio.state import Studio
 
@@ -71,7 +71,7 @@ def test_no_answer_holds_a_row_of_the_log(client: Client, studio: Studio) -> Non
     page = get(client, "/").text
     assert "400" in page and "Owner only" in page and "recorded this look" in page
     answers = [page, *(get(client, path).text for path in ("/releases", "/ledger", "/api/opened", "/api/job"))]
-    for name in OFFERED:
+    for name in offered():
         body = QUESTION | {"mechanism": name, "tables": ["queries"]}
         found = post(client, "/api/estimate", body)
         assert "queries" in found["tables"], found
@@ -97,7 +97,7 @@ def test_a_sketch_holds_numbers_only(studio: Studio) -> None:
 @pytest.mark.parametrize("name", ["", "..", "a/b", "/tmp/x", ".hidden", "a\nb"])
 def test_the_page_names_a_folder_and_no_path(studio: Studio, name: str) -> None:
     with pytest.raises(ParameterError):
-        studio.plan(Asked.read(QUESTION), name)
+        studio.plan(Question.read(QUESTION), name)
 
 
 def test_the_page_opens_only_what_it_was_given(client: Client, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from hubbub.errors import Refused
 from hubbub.log import Period
 from hubbub.privacy.account import Loss, Pure
 from hubbub.privacy.ledger import Ledger
-from hubbub.studio.asked import Asked
+from hubbub.studio.asked import Question
 from hubbub.studio.jobs import LATE, Job
 from hubbub.studio.state import Studio
 
@@ -28,7 +28,7 @@ def test_the_command_on_the_page_makes_the_release_on_the_page(client: Client, s
     found = post(client, "/api/plan", QUESTION)
     assert found["refusal"] == "" and found["before"] == "0" and found["after_value"] == pytest.approx(4)
     assert found["claim"].startswith("Adding or removing everything one user did")
-    words = studio.command(Asked.read(QUESTION), "first")
+    words = studio.command(Question.read(QUESTION), "first")
     assert found["command"].split() == ["hubbub", *words]
     made = hubbub(*words, "--json")
     document = json.loads(made.stdout)
@@ -177,6 +177,6 @@ def test_after_the_reservation_cancel_explains_why_not(client: Client, studio: S
 def test_one_release_at_a_time(studio: Studio, own_ledger: Path) -> None:
     job = running(studio, own_ledger)
     with pytest.raises(Refused, match="A release is running"):
-        studio.start(Asked.read(QUESTION), "other")
+        studio.start(Question.read(QUESTION), "other")
     job.finish()
     assert job._process is not None and job._process.returncode is not None

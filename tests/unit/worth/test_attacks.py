@@ -17,7 +17,7 @@ from hubbub.privacy.account import Loss, release_probability
 from hubbub.release.story import release
 from hubbub.steps.keys import CLICKS, KEYWORDS, QUERIES
 from hubbub.synth.run import synthesise
-from hubbub.worth.attacks import Active, HashInversion, Linkage, Membership, NotAttackable, Outcome, Rate, Setup
+from hubbub.worth.attacks import Active, AttackSetup, HashInversion, Linkage, Membership, NotAttackable, Outcome, Rate
 from hubbub.worth.attacks.active import accounts
 from hubbub.worth.attacks.base import BEYOND, FAILS, SUCCEEDS, WITHIN
 from hubbub.worth.attacks.table import with_newcomers
@@ -52,17 +52,17 @@ def test_verdicts() -> None:
 def test_targets_hold_what_nobody_else_holds() -> None:
     events = [("a", 1, "only a", "site"), ("a", 2, "both", "x"), ("b", 3, "both", "x"), ("b", 4, "only b", None)]
     with tiny_log(events) as log:
-        setup = Setup(build("k-query", {}), log, NOTHING)
+        setup = AttackSetup(build("k-query", {}), log, NOTHING)
         assert sorted(r["query"] for r in lone_keys(setup, QUERIES).to_pylist()) == ["only a", "only b"]
         assert [r["uid"] for r in lone_keys(setup, CLICKS).to_pylist()] == ["a"]
         assert {r["keyword"] for r in lone_keys(setup, KEYWORDS).to_pylist()} == {"a", "b"}
         canaries = Truth({"canaries": pa.table({"user": ["b", "b"], "query": ["only b", "both"], "url": ["", ""]})})
-        told = Setup(build("k-query", {}), log, NOTHING, canaries)
+        told = AttackSetup(build("k-query", {}), log, NOTHING, canaries)
         assert lone_keys(told, QUERIES).to_pylist() == [{"uid": "b", "query": "only b"}]
         with world(setup, pa.array(["a"], pa.string()), NOBODY) as without:
             assert without.users() == 1
     with tiny_log([("a", 1, "q", None), ("b", 1, "q", None)]) as log, pytest.raises(NotAttackable):
-        lone_keys(Setup(build("k-query", {}), log, NOTHING), QUERIES)
+        lone_keys(AttackSetup(build("k-query", {}), log, NOTHING), QUERIES)
 
 
 def test_an_attacker_needs_one_account_fewer_than_the_threshold() -> None:
@@ -88,7 +88,7 @@ def test_the_active_attack_succeeds_as_the_law_says(newcomers: tuple[Path, Truth
     mechanism = Korolova(b=1, K=19, d=1)
     step = mechanism.steps()[0]
     with read_log(path) as log:
-        outcome = Active().run(Setup(mechanism, log, NOTHING, truth, targets=400))
+        outcome = Active().run(AttackSetup(mechanism, log, NOTHING, truth, targets=400))
     for rate, users in ((outcome.success, 20), (outcome.false_alarms, 19)):
         expected = float(release_probability(step.scale, 20, users))
         assert rate.tries == 400
@@ -107,18 +107,20 @@ def test_a_broken_mechanism_is_beyond_its_guarantee(newcomers: tuple[Path, Truth
 
     path, truth = newcomers
     with read_log(path) as log:
-        outcome = Active().run(Setup(NoNoise(b=1, K=19, d=1), log, NOTHING, truth, targets=100))
+        outcome = Active().run(AttackSetup(NoNoise(b=1, K=19, d=1), log, NOTHING, truth, targets=100))
     assert outcome.verdict == BEYOND and outcome.success.rate == 1 and outcome.false_alarms.rate == 0
 
 
 def test_membership_of_exact_and_of_noisy_counts(newcomers: tuple[Path, Truth]) -> None:
     path, truth = newcomers
     with read_log(path) as log:
-        exact = Membership().run(Setup(build("k-query", {"k": 2}), log, NOTHING, targets=30))
-        noisy = Membership().run(Setup(Korolova(epsilon=1, delta="1e-4"), log, NOTHING, truth, targets=100))
-        keys = Membership().run(Setup(build("geometric", {"epsilon": 1, "delta": "1e-4"}), log, NOTHING, targets=30))
+        exact = Membership().run(AttackSetup(build("k-query", {"k": 2}), log, NOTHING, targets=30))
+        noisy = Membership().run(AttackSetup(Korolova(epsilon=1, delta="1e-4"), log, NOTHING, truth, targets=100))
+        keys = Membership().run(
+            AttackSetup(build("geometric", {"epsilon": 1, "delta": "1e-4"}), log, NOTHING, targets=30)
+        )
         with pytest.raises(NotAttackable):
-            Membership().run(Setup(build("token-hash", {}), log, NOTHING))
+            Membership().run(AttackSetup(build("token-hash", {}), log, NOTHING))
     assert exact.false_alarms.hits == 0
     assert noisy.verdict == keys.verdict == WITHIN
 
@@ -134,13 +136,13 @@ def test_hashes_are_inverted_from_another_log_and_histories_found(tmp_path: Path
     with read_log(tmp_path / "ours.parquet") as log:
         hashed = release(log, build("token-hash", {}), tmp_path / "hashed", not_private=True)
         with Evidence.of_release(hashed) as released:
-            setup = Setup(build("token-hash", {}), log, released, other=tmp_path / "theirs.parquet", targets=50)
+            setup = AttackSetup(build("token-hash", {}), log, released, other=tmp_path / "theirs.parquet", targets=50)
             outcome = HashInversion().run(setup)
             assert outcome.verdict == SUCCEEDS, outcome.success
-            halves = HashInversion().run(Setup(build("token-hash", {}), log, released))
+            halves = HashInversion().run(AttackSetup(build("token-hash", {}), log, released))
             assert halves.success.hits > outcome.success.hits > 3, "who knows half of the people knows more words"
             assert Linkage().run(setup).success.hits == 0, "no word of hers is in it"
             with pytest.raises(NotAttackable):
-                HashInversion().run(Setup(build("pseudonyms", {}), log, released))
+                HashInversion().run(AttackSetup(build("pseudonyms", {}), log, released))
         with pytest.raises(NotAttackable):
-            Linkage().run(Setup(build("k-click", {}), log, NOTHING))
+            Linkage().run(AttackSetup(build("k-click", {}), log, NOTHING))

@@ -23,7 +23,7 @@ from tests.conftest import RELEASE, Hubbub
 import hubbub as package
 from hubbub.errors import InputError, ParameterError
 from hubbub.mechanisms import build
-from hubbub.worth.simulate import Laplace, Law, Normal, Replicates, Simulation, law_of
+from hubbub.worth.simulate import Laplace, Normal, Replicates, RowNoise, Simulation, law_of
 
 Statistic = Callable[[dict[str, pa.Table]], Any]
 TRUTH = np.round(2000 / np.arange(1, 51)).astype(np.int64) + 100
@@ -49,7 +49,7 @@ def squares(tables: dict[str, pa.Table]) -> float:
     return float(np.sum(tables["queries"]["users"].to_numpy().astype(float) ** 2))
 
 
-def coverage(statistic: Statistic, law: Law, noise_sd: float) -> float:
+def coverage(statistic: Statistic, law: RowNoise, noise_sd: float) -> float:
     """How often the interval of a noisy copy of a known truth holds the statistic of the truth."""
     truth = statistic({"queries": table(TRUTH, noise_sd)})
     held = 0
@@ -67,7 +67,7 @@ def coverage(statistic: Statistic, law: Law, noise_sd: float) -> float:
 def test_an_interval_covers_as_often_as_it_says(kind: Any, statistic: Statistic) -> None:
     """Three standard deviations of the rate are .038; 200 draws cost another .005."""
     spread = np.full(TRUTH.size, 20.0)
-    law: Law = Laplace.of(spread) if kind is Laplace else Normal(spread)
+    law: RowNoise = Laplace.of(spread) if kind is Laplace else Normal(spread)
     assert coverage(statistic, law, 20.0) == pytest.approx(0.945, abs=0.038)
 
 

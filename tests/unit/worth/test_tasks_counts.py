@@ -13,7 +13,7 @@ from tests.unit.worth.test_tasks_base import made_up, write
 
 from hubbub.log import read_log
 from hubbub.worth.evidence import EMPTY
-from hubbub.worth.tasks import Counts, Evidence, NotEvaluable, Setup
+from hubbub.worth.tasks import CountsTask, Evidence, NotEvaluable, Setup
 from hubbub.worth.tasks.counts import compare, distribution, kl, tops
 
 ORIGINAL = {"w": 40, "x": 30, "y": 20, "z": 10}
@@ -27,7 +27,7 @@ def queries(rows: dict[str, int]) -> pa.Table:
 def scored(ours: dict[str, int], theirs: dict[str, int]) -> tuple[dict[str, dict[str, float | None]], Setup]:
     setup = Setup()
     original, release = (Evidence.of_tables({"queries": queries(rows)}) for rows in (ours, theirs))
-    return Counts().score(original, release, setup), setup
+    return CountsTask().score(original, release, setup), setup
 
 
 def test_by_hand() -> None:
@@ -63,14 +63,14 @@ def test_an_empty_release() -> None:
     whole = Evidence.of_tables({"queries": queries(ORIGINAL)})
     for nothing in ({}, {"sessions": EMPTY["sessions"]}):
         with pytest.raises(NotEvaluable, match="in common"):
-            Counts().score(whole, Evidence.of_tables(nothing), Setup())
+            CountsTask().score(whole, Evidence.of_tables(nothing), Setup())
     with pytest.raises(NotEvaluable, match="in common"):
-        Counts().score(Evidence.of_tables(EMPTY), whole, Setup())
+        CountsTask().score(Evidence.of_tables(EMPTY), whole, Setup())
 
 
 def test_keys_without_numbers_are_not_given_any() -> None:
     bare = pa.table({"query": ["w", "x"], "users": pa.nulls(2, pa.int64())})
-    found = Counts().score(
+    found = CountsTask().score(
         Evidence.of_tables({"queries": queries(ORIGINAL)}), Evidence.of_tables({"queries": bare}), Setup()
     )
     assert found["queries.coverage@all"]["release"] == 0.5 and found["published_volume"]["release"] == 0.7
@@ -106,7 +106,7 @@ def test_volume_is_searches_even_where_users_are_counted(tmp_path: Path) -> None
         searches = {(u, t, q) for u, t, q, _ in made_up(1)}
         original = Evidence.of_log(log, "users")
         release = Evidence.of_tables({"queries": pa.table({"query": ["a", "d"], "users": [5, 4]})})
-        found = Counts().score(original, release, Setup())
+        found = CountsTask().score(original, release, Setup())
     share = sum(q in ("a", "d") for _, _, q in searches) / len(searches)
     assert found["published_volume"]["release"] == pytest.approx(share)
     assert found["queries.total"]["original"] == len({(u, q) for u, _, q in searches})

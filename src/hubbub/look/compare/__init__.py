@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from hubbub.errors import ParameterError
 from hubbub.look.compare.basics import NAME
-from hubbub.look.compare.choices import BUDGET, Choice, Sweep, choose
+from hubbub.look.compare.choices import BUDGET, Candidate, Sweep, choose
 from hubbub.look.compare.summary import Comparison
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ PLOT = ("volume", "error")
 
 
 @dataclass(frozen=True)
-class Asked:
+class CompareRequest:
     """What is to be compared, checked before a log is opened."""
 
     settings: Mapping[str, str]
@@ -44,7 +44,7 @@ class Asked:
     pool: str | Path | None = None
     plot: tuple[str, str] = PLOT
     seed: int = 0
-    choices: Sequence[Choice] = field(init=False)
+    choices: Sequence[Candidate] = field(init=False)
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
@@ -79,7 +79,7 @@ class Asked:
 
 
 def computed(
-    asked: Asked,
+    asked: CompareRequest,
     log: SearchLog,
     folder: Path,
     *,
@@ -89,15 +89,15 @@ def computed(
 ) -> Comparison:
     """Compute what is not there yet, and write it all. The caller has told the ledger."""
     from hubbub.look.compare.cells import FOLDER
-    from hubbub.look.compare.draws import Source
+    from hubbub.look.compare.draws import CleanedLog
     from hubbub.look.compare.page import write
-    from hubbub.look.compare.run import Plan, run, scores_of, threads_for
+    from hubbub.look.compare.run import ComparisonPlan, run, scores_of, threads_for
     from hubbub.look.compare.summary import Row
 
     truth = None if asked.truth is None else Path(asked.truth).absolute()
-    source = Source(log.ingested.log, log.work, log.period, truth, asked.seed, memory, threads_for(jobs))
+    source = CleanedLog(log.ingested.log, log.work, log.period, truth, asked.seed, memory, threads_for(jobs))
     record = asked.record()
-    plan = Plan(source, asked.choices, [NAME, *record["tasks"]], asked.draws)
+    plan = ComparisonPlan(source, asked.choices, [NAME, *record["tasks"]], asked.draws)
     rows = run(plan, folder / FOLDER, jobs, progress)
     cells = plan.cells()
     found = tuple(Row.of(row, scores_of(of, folder / FOLDER)) for row, of in zip(rows, cells, strict=True))
@@ -124,7 +124,7 @@ def compare(
 ) -> Comparison:
     """Compare mechanisms on a log; the Python form of `hubbub compare`. Not private; the ledger records the look.
 
-    Further arguments are those of `Asked`: draws, truth, sweeps (["zealous.m=1,2,5"]), pool, plot, seed.
+    Further arguments are those of `CompareRequest`: draws, truth, sweeps (["zealous.m=1,2,5"]), pool, plot, seed.
     """
     from hubbub.log import SearchLog, read_log
     from hubbub.look.compare.place import place
@@ -132,7 +132,7 @@ def compare(
     from hubbub.privacy.ledger import Ledger, named
 
     given = {"epsilon": epsilon, "delta": delta} | dict(settings or {})
-    asked = Asked({k: str(v) for k, v in given.items() if v is not None}, mechanisms, tasks, **more)
+    asked = CompareRequest({k: str(v) for k, v in given.items() if v is not None}, mechanisms, tasks, **more)
     with ExitStack() as stack:
         folder = stack.enter_context(place(out))
         book = stack.enter_context(Ledger(None if ledger is None else Path(ledger)))

@@ -27,7 +27,7 @@ def read_pool(path: str) -> QueryPool:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Candidate:
     """One row of a comparison: a mechanism, its variant and parameters; or why it cannot run."""
 
     mechanism: str
@@ -97,7 +97,7 @@ def choose(
     settings: Mapping[str, str],
     sweeps: Sequence[Sweep] = (),
     pool: str | Path | None = None,
-) -> list[Choice]:
+) -> list[Candidate]:
     """Every row, mechanism by mechanism: as it is, then along its sweeps. Refuses what no mechanism could mean.
 
     `settings` are common (`epsilon`, `d`: every mechanism that has it), one mechanism's (`zealous.m`) or one variant's
@@ -106,7 +106,7 @@ def choose(
     asked = [_named(name) for name in dict.fromkeys(names or mechanisms())]
     listed = list(dict.fromkeys(name for base in asked for name in (base.mechanism, base.label)))
     _refuse_unknown([name for name in (*settings, *(s.name for s in sweeps)) if name not in BUDGET], listed)
-    rows: list[Choice] = []
+    rows: list[Candidate] = []
     for base in asked:
         if mechanisms()[base.mechanism].takes_pool and pool is not None:
             base = replace(base, pool=str(Path(pool).absolute()))
@@ -117,13 +117,13 @@ def choose(
         _refuse_impossible([row for row in rows if sweep.name in row.at and sweep.parameter in row.own])
     if names:
         _refuse_impossible(rows)
-    once: dict[str, Choice] = {}
+    once: dict[str, Candidate] = {}
     for row in rows:  # `m=2` and `zealous.m=2` are one row on two sweeps
         once[row.label] = replace(row, at=once[row.label].at | row.at) if row.label in once else row
     return list(once.values())
 
 
-def _rows(base: Choice, settings: Mapping[str, str], sweeps: Sequence[Sweep]) -> Iterator[Choice]:
+def _rows(base: Candidate, settings: Mapping[str, str], sweeps: Sequence[Sweep]) -> Iterator[Candidate]:
     name, known = base.mechanism, declared(base.mechanism)
     common = {k: v for k, v in settings.items() if k in known}
     own = {k: v for k, v in common.items() if k not in BUDGET}
@@ -149,7 +149,9 @@ def _rows(base: Choice, settings: Mapping[str, str], sweeps: Sequence[Sweep]) ->
                 yield replace(fitted(base, budget, own, {sweep.parameter: value}), at={sweep.name: value})
 
 
-def fitted(base: Choice, budget: dict[str, str], own: dict[str, str], swept: dict[str, str] | None = None) -> Choice:
+def fitted(
+    base: Candidate, budget: dict[str, str], own: dict[str, str], swept: dict[str, str] | None = None
+) -> Candidate:
     """Parameters that the mechanism accepts: beside (ε, δ), or, where they are raw, instead of it.
 
     A raw parameter (a threshold, a scale) leaves the others as calibrated; what that proves is the row's own (ε, δ).
@@ -178,13 +180,13 @@ def in_words(error: UserError) -> str:
     return error.what + (f" Next: {error.next}." if error.next else "")
 
 
-def _named(text: str) -> Choice:
+def _named(text: str) -> Candidate:
     """`zealous`, or `zealous:published`."""
     name, _, variant = text.partition(":")
     variants = Mechanism.registry.named(name).variants
     if variant and variant not in variants:
         raise ParameterError(f"{name} has no such variant.", given=variant, allowed=", ".join(variants))
-    return Choice(name, "" if variant == variants[0] else variant)
+    return Candidate(name, "" if variant == variants[0] else variant)
 
 
 def _same(mechanism: str, parameter: str, one: str, other: str) -> bool:
@@ -209,7 +211,7 @@ def _refuse_unknown(names: Sequence[str], listed: Sequence[str]) -> None:
             raise ParameterError("None of the mechanisms has this parameter.", given=name, allowed=allowed)
 
 
-def _refuse_impossible(rows: Sequence[Choice]) -> None:
+def _refuse_impossible(rows: Sequence[Candidate]) -> None:
     """Where everything that was asked for is refused, the asking is the mistake."""
     if rows and all(row.reason for row in rows):
         given = ", ".join(row.label for row in rows)

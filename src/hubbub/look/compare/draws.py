@@ -22,7 +22,8 @@ from hubbub.ingest import SCHEMA
 from hubbub.log import Period, SearchLog
 from hubbub.look.compare.basics import NAME, Basics
 from hubbub.look.compare.cells import Cell
-from hubbub.look.compare.choices import Choice, in_words
+from hubbub.look.compare.choices import Candidate, in_words
+from hubbub.look.estimate.scale import start_over
 from hubbub.mechanisms import Mechanism, Tables
 from hubbub.mechanisms.base import Rows
 from hubbub.noise import SeededNoise
@@ -33,7 +34,7 @@ from hubbub.worth.tasks.run import score
 
 
 @dataclass(frozen=True)
-class Source:
+class CleanedLog:
     """The cleaned log that every process opens for itself, and what else the scores depend on."""
 
     parquet: Path
@@ -46,10 +47,10 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Unit:
+class DrawJob:
     """Draws of one row that one process does, and the cells that are still missing: by draw, by task."""
 
-    choice: Choice
+    choice: Candidate
     missing: Mapping[int, Mapping[str, Cell]]
 
 
@@ -57,7 +58,7 @@ class Unit:
 class Bench:
     """One process: the log opened, the original's side of the tasks counted once."""
 
-    source: Source
+    source: CleanedLog
     log: SearchLog
     stack: ExitStack
     truth: Truth | None
@@ -65,7 +66,7 @@ class Bench:
 
     @staticmethod
     @contextmanager
-    def open(source: Source) -> Iterator[Bench]:
+    def open(source: CleanedLog) -> Iterator[Bench]:
         """Close everything at the end."""
         with ExitStack() as stack:
             work = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=source.work, prefix="bench-")))
@@ -78,7 +79,7 @@ class Bench:
             self.originals[counts] = self.stack.enter_context(Evidence.of_log(self.log, counts))
         return self.originals[counts]
 
-    def run(self, unit: Unit, cells: Path) -> str:
+    def run(self, unit: DrawJob, cells: Path) -> str:
         """Every missing cell, written as it is finished; or why this log cannot be measured so."""
         mechanism = unit.choice.build()
         try:
@@ -120,13 +121,11 @@ class Bench:
 
 def drawn(mechanism: Mechanism, measured: Mapping[str, Any], seed: int) -> Tables:
     """One draw; what a draw before this one used up starts over."""
-    for part in measured.values():
-        if hasattr(part, "again"):
-            part.again()
+    start_over(measured)
     return mechanism.perturb(measured, SeededNoise(seed))
 
 
-def opened(parquet: Path, work: Path, source: Source, *, synthetic: bool = False) -> SearchLog:
+def opened(parquet: Path, work: Path, source: CleanedLog, *, synthetic: bool = False) -> SearchLog:
     """A cleaned log in an engine of its own."""
     engine = DuckDB(work, memory=source.memory, threads=source.threads)
     engine.connection.execute("SET enable_progress_bar = false")  # a process without a script counts as interactive

@@ -19,7 +19,7 @@ PRECISION, EVERY, SESSIONS, ALL = (
 
 
 @dataclass(frozen=True)
-class Finding:
+class ComparisonFinding:
     """Private rows that answer some test sessions, but fewer than the original; how they score beside it."""
 
     smaller: tuple[str, ...]
@@ -64,13 +64,13 @@ def _s(labels: tuple[str, ...]) -> str:
     return "" if len(labels) > 1 else "s"
 
 
-def finding(rows: Iterable[Row]) -> Finding | None:
+def finding(rows: Iterable[Row]) -> ComparisonFinding | None:
     """None where the task was not asked for, or no private row could be scored."""
     scored = [r for r in rows if all(m in r.metrics for m in (PRECISION, EVERY, SESSIONS)) and r.proven["private"]]
     if not scored:
         return None
     smaller = [r for r in scored if 0 < r.metrics[SESSIONS].mean < (r.metrics[SESSIONS].original or 0)]
-    return Finding(
+    return ComparisonFinding(
         tuple(r.label for r in smaller),
         tuple(r.label for r in smaller if r.metrics[PRECISION].side > 0),
         tuple(r.label for r in smaller if r.metrics[PRECISION].side < 0),

@@ -23,8 +23,8 @@ from hubbub.card.schema import sha256_of
 from hubbub.errors import InputError
 from hubbub.look.compare.basics import NAME
 from hubbub.look.compare.cells import Cell
-from hubbub.look.compare.choices import Choice, read_pool
-from hubbub.look.compare.draws import Bench, Source, Unit
+from hubbub.look.compare.choices import Candidate, read_pool
+from hubbub.look.compare.draws import Bench, CleanedLog, DrawJob
 from hubbub.worth.tasks import tasks as registered
 from hubbub.worth.tasks.base import TRUTH
 
@@ -34,11 +34,11 @@ Cells = dict[int, dict[str, Cell]]
 
 
 @dataclass(frozen=True)
-class Plan:
+class ComparisonPlan:
     """What is to be computed, of which log."""
 
-    source: Source
-    choices: Sequence[Choice]
+    source: CleanedLog
+    choices: Sequence[Candidate]
     tasks: Sequence[str]
     draws: int
 
@@ -48,7 +48,7 @@ class Plan:
         truth = {name: _truth(self.source.truth, name) for name in self.tasks}
         return [{} if row.reason else self._cells(row, log, truth) for row in self.choices]
 
-    def _cells(self, row: Choice, log: Mapping[str, str], truth: Mapping[str, dict[str, str]]) -> Cells:
+    def _cells(self, row: Candidate, log: Mapping[str, str], truth: Mapping[str, dict[str, str]]) -> Cells:
         mechanism = row.build()
         of = dict(log) | {
             "mechanism": row.mechanism,
@@ -72,7 +72,7 @@ def _truth(folder: Path | None, task: str) -> dict[str, str]:
     return {name: sha256_of(path) for name, path in files.items() if path.is_file()}
 
 
-def run(plan: Plan, folder: Path, jobs: int, progress: Progress = lambda *_: None) -> list[Choice]:
+def run(plan: ComparisonPlan, folder: Path, jobs: int, progress: Progress = lambda *_: None) -> list[Candidate]:
     """Compute what is missing; gives the rows again, with the reasons that only the log could tell."""
     cells = plan.cells()
     missing = [_missing(of_row, folder) for of_row in cells]
@@ -93,7 +93,7 @@ def _missing(of_row: Cells, folder: Path) -> Cells:
     return {draw: tasks for draw, tasks in found.items() if tasks}
 
 
-def _units(choices: Sequence[Choice], missing: Sequence[Cells], jobs: int) -> Iterator[Unit]:
+def _units(choices: Sequence[Candidate], missing: Sequence[Cells], jobs: int) -> Iterator[DrawJob]:
     """Rows with many tables first, as they take longest; where rows are few, several processes share one's draws."""
     waiting = [(row, cells) for row, cells in zip(choices, missing, strict=True) if cells]
     waiting.sort(key=lambda one: -len(one[0].build().tables))
@@ -102,10 +102,10 @@ def _units(choices: Sequence[Choice], missing: Sequence[Cells], jobs: int) -> It
         size = -(-len(cells) // parts)
         items = iter(cells.items())
         while some := dict(islice(items, size)):
-            yield Unit(row, some)
+            yield DrawJob(row, some)
 
 
-def _here(plan: Plan, units: Sequence[Unit], folder: Path, tell: Callable[[], None]) -> dict[str, str]:
+def _here(plan: ComparisonPlan, units: Sequence[DrawJob], folder: Path, tell: Callable[[], None]) -> dict[str, str]:
     """In this process."""
     reasons = {}
     with ExitStack() as stack:
@@ -123,19 +123,21 @@ _bench: Bench | None = None
 _open = ExitStack()
 
 
-def _begin(source: Source) -> None:
+def _begin(source: CleanedLog) -> None:
     """What a process does first. An interrupt is the parent's to handle, which then ends this process."""
     global _bench
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _bench = _open.enter_context(Bench.open(source))
 
 
-def _work(unit: Unit, folder: Path) -> str:
+def _work(unit: DrawJob, folder: Path) -> str:
     assert _bench is not None
     return _bench.run(unit, folder)
 
 
-def _there(plan: Plan, units: Sequence[Unit], folder: Path, jobs: int, tell: Callable[[], None]) -> dict[str, str]:
+def _there(
+    plan: ComparisonPlan, units: Sequence[DrawJob], folder: Path, jobs: int, tell: Callable[[], None]
+) -> dict[str, str]:
     """In several. Started afresh, never forked: an engine's threads do not survive that."""
     if not units:
         return {}
@@ -144,7 +146,7 @@ def _there(plan: Plan, units: Sequence[Unit], folder: Path, jobs: int, tell: Cal
         min(jobs, len(units)), multiprocessing.get_context("spawn"), initializer=_begin, initargs=(plan.source,)
     )
     try:
-        waiting: dict[Future[str], Unit] = {pool.submit(_work, unit, folder): unit for unit in units}
+        waiting: dict[Future[str], DrawJob] = {pool.submit(_work, unit, folder): unit for unit in units}
         reasons = {}
         while waiting:
             done, _ = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)

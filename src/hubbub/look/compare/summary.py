@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from hubbub.errors import ParameterError
-from hubbub.look.compare.choices import Choice, declared
+from hubbub.look.compare.choices import Candidate, declared
 from hubbub.mechanisms import Mechanism
 from hubbub.privacy.guarantee import Guarantee, finite
 from hubbub.worth.tasks.run import NOT_EVALUABLE
@@ -82,7 +82,7 @@ class Row:
     reason: str = ""
 
     @staticmethod
-    def of(choice: Choice, scores: Mapping[str, Sequence[Mapping[str, Any]]]) -> Row:
+    def of(choice: Candidate, scores: Mapping[str, Sequence[Mapping[str, Any]]]) -> Row:
         """From the cells of a row; metrics of a task carry its name, those of every release none."""
         if choice.reason:
             return Row(choice.label, choice.mechanism, choice.variant, choice.given, choice.at, reason=choice.reason)

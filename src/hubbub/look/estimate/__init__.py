@@ -9,16 +9,15 @@
     curve       the chance of a key that n users hold    result      the numbers, and how they add up
     why         thresholds, taken apart                  words       all of it for a terminal
 
-A family is a function (mechanism, source, runs) → a `TableEstimate` for each table. Mechanisms without one of their own
+A mechanism names its function (mechanism, source, runs) → a `TableEstimate` for each table as its `estimator`; others
 are simulated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
-from hubbub.look.estimate import laplace, safelog, simulate, zealous
 from hubbub.look.estimate.result import Estimate, TableEstimate
 from hubbub.look.estimate.source import PRESET, SAMPLE, Source, made_up
 from hubbub.look.estimate.why import explain
@@ -28,14 +27,8 @@ if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.mechanisms import Mechanism
 
-__all__ = ["FAMILIES", "RUNS", "Estimate", "Source", "TableEstimate", "estimate_log", "estimate_users"]
+__all__ = ["RUNS", "Estimate", "Source", "TableEstimate", "estimate_log", "estimate_users"]
 
-Family = Callable[["Mechanism", Source, int], dict[str, TableEstimate]]
-FAMILIES: dict[str, Family] = {
-    "korolova": laplace.estimate,
-    "safelog": safelog.estimate,
-    "zealous": zealous.estimate,
-}
 SEES = 2
 """Thresholds are well seen where this many users of a sample reach them."""
 RUNS = 4
@@ -56,7 +49,7 @@ def estimate_users(
 
 
 def _estimate(mechanism: Mechanism, source: Source, runs: int) -> Estimate:
-    tables = FAMILIES.get(mechanism.name, simulate.estimate)(mechanism, source, runs)
+    tables = resolve_name(mechanism.estimator)(mechanism, source, runs)
     return Estimate(mechanism, source.record(), tables, explain(mechanism), tuple(_warnings(mechanism, source, tables)))
 
 

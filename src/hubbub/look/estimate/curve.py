@@ -68,24 +68,24 @@ def by_law(
 
     At n it is averaged over the log's own keys of about n users, each with the share of its users that bounding leaves.
     In a sample that stands for `scale` times as many users, a key's own share is mostly luck: there the shares of keys
-    of about n users have their common mean, the spread of the sample's larger keys, and binomial luck.
+    of about n users have their common mean, the variation between the sample's larger keys, and binomial luck.
     """
     held, left, weight = _pairs(users, counted)
     order = np.log(held * factors(held, scale))
-    spread = _spread(held, left, weight) if scale > 1 else 0.0
+    variation = _variation(held, left, weight) if scale > 1 else 0.0
     chance, counts = np.zeros(at.size), np.zeros(at.size)
     for i, n in enumerate(at.tolist()):
         near = _near(order, weight, n)
         share, keys = left[near] / held[near], weight[near].astype(float)
         if scale > 1:
-            share = _shares(n, float(np.average(share, weights=keys * held[near])), spread)
+            share = _shares(n, float(np.average(share, weights=keys * held[near])), variation)
             keys = np.ones(share.size)
         chance[i] = np.average(law(np.rint(share * n)), weights=keys)
         counts[i] = np.average(share * n, weights=keys)
     return Curve(at, np.maximum.accumulate(chance), counts)
 
 
-def _spread(held: Floats, left: Floats, weight: Integers) -> float:
+def _variation(held: Floats, left: Floats, weight: Integers) -> float:
     """How far shares differ between keys beyond binomial luck, relative to their mean: a squared coefficient."""
     large = held >= LARGE
     if weight[large].sum() < ENOUGH / 2:
@@ -96,13 +96,13 @@ def _spread(held: Floats, left: Floats, weight: Integers) -> float:
     return max(0.0, beyond) / max(mean, 1e-9) ** 2
 
 
-def _shares(n: int, mean: float, spread: float) -> Floats:
+def _shares(n: int, mean: float, variation: float) -> Floats:
     """Shares of n users after bounding: a beta law over keys, a binomial within; quantiles of equal parts of both."""
     from scipy.stats import beta, binom
 
     parts = (np.arange(PARTS) + 0.5) / PARTS
     mean = min(mean, 1.0)
-    variance = min(spread * mean**2, 0.9 * mean * (1 - mean))
+    variance = min(variation * mean**2, 0.9 * mean * (1 - mean))
     keys = np.full(PARTS, mean)
     if variance > 0:
         size = mean * (1 - mean) / variance - 1

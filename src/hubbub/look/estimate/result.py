@@ -60,6 +60,25 @@ class Error:
         return math.sqrt(max(0.0, self.bounding + self.noise + self.threshold))
 
 
+def error_of(
+    truth: Floats, counted: Floats, chance: Floats, first: Floats, second: Floats, variance: float
+) -> Error | None:
+    """Means over published rows of (Z − lost)², taken apart; `first` and `second`: moments of Z where released."""
+    rows = float(chance.sum())
+    if rows == 0:
+        return None
+    lost = truth - counted
+    square = float((chance * lost**2 - 2 * lost * first + second).sum()) / rows
+    bounding = float((chance * lost**2).sum()) / rows
+    return Error(
+        bounding=bounding,
+        noise=variance,
+        threshold=square - bounding - variance,
+        bias=float((first - chance * lost).sum()) / rows,
+        cut=float((chance * lost).sum() / max(float((chance * truth).sum()), 1e-300)),
+    )
+
+
 @dataclass(frozen=True)
 class TableEstimate:
     """What one table would hold."""

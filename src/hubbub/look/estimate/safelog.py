@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -18,13 +18,13 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.look.estimate.curve import Curve, Floats, by_keys, by_law, points
-from hubbub.look.estimate.laplace import Law, _error
-from hubbub.look.estimate.result import TableEstimate, volume_of
+from hubbub.look.estimate.result import TableEstimate, error_of, volume_of
 from hubbub.look.estimate.scale import factors, grown, scaled
-from hubbub.look.estimate.shape import Shape, held, shape_of
+from hubbub.look.estimate.shape import LogShape, held, shape_of
 from hubbub.mechanisms.safelog.words import advice, recommended
+from hubbub.mechanisms.survival import LaplaceTest
 from hubbub.noise import SeededNoise
-from hubbub.privacy.account import Step, half_width
+from hubbub.privacy.account import Step
 from hubbub.steps.counts import LocalCounts
 from hubbub.steps.mode import RunMode
 from hubbub.steps.pairs import LocalPairs
@@ -32,25 +32,6 @@ from hubbub.steps.pairs import LocalPairs
 if TYPE_CHECKING:
     from hubbub.look.estimate.source import Source
     from hubbub.mechanisms import Mechanism
-
-
-@dataclass(frozen=True)
-class Reached:
-    """P(c + Z >= T) and the moments of Z there, for any count; without a threshold every key shows."""
-
-    law: Law
-    threshold: int | None
-
-    def __call__(self, counted: Floats) -> tuple[Floats, Floats, Floats]:
-        """P(shown), and E[Z], E[Z²] on that event."""
-        if self.threshold is not None:
-            return self.law.moments(self.threshold - counted)
-        shown = np.ones_like(counted)
-        return shown, np.zeros_like(counted), shown * self.law.variance
-
-    def chance(self, counted: Floats) -> Floats:
-        """P(shown)."""
-        return self(counted)[0]
 
 
 def estimate(mechanism: Mechanism, source: Source, runs: int) -> dict[str, TableEstimate]:
@@ -66,13 +47,13 @@ def estimate(mechanism: Mechanism, source: Source, runs: int) -> dict[str, Table
     domain, keys = measured["queries"], mechanism.offers["queries"]
     sample = shape_of(log, keys, domain.keys, held(log, keys))
     counts = scaled(domain, sample.by_id(sample.users), source.scale)
-    select = Reached(Law(steps["queries"].scale), steps["queries"].threshold)
+    select = LaplaceTest.of(steps["queries"])
     p_g = float(Fraction(mechanism.settings.get("p_g", 1)))
-    shown, first, second = select(counts.n.astype(float))
+    shown, first, second = select.moments(counts.n.astype(float))
     secret = np.where(counts.n > 0, 1.0, p_g)  # the chance to be in the domain at all: what nobody asks is the pool's
     value = steps.get("query counts", steps["queries"])
     if value.name != "queries":
-        first, second = np.zeros_like(shown), shown * Law(value.scale).variance
+        first, second = np.zeros_like(shown), shown * LaplaceTest.of(value).variance
     chances = secret * shown
     unasked = int((domain.n == 0).sum()) + pool.size - pool.rows.num_rows
     nobody = max(0, unasked) * p_g * float(select.chance(np.zeros(1))[0])
@@ -84,8 +65,8 @@ def estimate(mechanism: Mechanism, source: Source, runs: int) -> dict[str, Table
             sample,
             (domain, counts, chances, secret * first, secret * second),
             rows=somebody + nobody,
-            spread2=float((chances * (1 - chances))[domain.n > 0].sum()) + nobody,
-            scale=value.scale,
+            variance=float((chances * (1 - chances))[domain.n > 0].sum()) + nobody,
+            noise=LaplaceTest.of(value),
             law=select,
             notes=(*_coverage(source, sample, nobody), *advice(mechanism)),
             utility={"rows_of_nobody": nobody} | recommended(mechanism),
@@ -101,7 +82,7 @@ def estimate(mechanism: Mechanism, source: Source, runs: int) -> dict[str, Table
     return {table: tables[table] for table in mechanism.tables}
 
 
-def _coverage(source: Source, sample: Shape, nobody: float) -> tuple[str, ...]:
+def _coverage(source: Source, sample: LogShape, nobody: float) -> tuple[str, ...]:
     """What the pool makes of the log; bounding takes what it does not hold."""
     rows = f"{nobody:,.1f} rows of the release are expected to stand for nobody"
     if source.sample is not None:
@@ -124,10 +105,10 @@ def _clicks(mechanism: Mechanism, source: Source, measured: LocalCounts, queries
         mechanism,
         source,
         sample,
-        (measured, counts, chances, np.zeros_like(chances), chances * Law(step.scale).variance),
+        (measured, counts, chances, np.zeros_like(chances), chances * LaplaceTest.of(step).variance),
         rows=float(chances.sum()),
-        spread2=float((together**2 * queries * (1 - queries)).sum()),
-        scale=step.scale,
+        variance=float((together**2 * queries * (1 - queries)).sum()),
+        noise=LaplaceTest.of(step),
         table="clicks",
     )
 
@@ -142,10 +123,10 @@ def _transitions(
     table = measured.text(source.log.engine, keys, ids).append_column("kid", pa.array(np.arange(ids.size)))
     source.log.engine.register("safelog_held_pairs", table)
     sample = shape_of(source.log, keys, "safelog_held_pairs", every)
-    law = Reached(Law(step.scale), step.threshold)
+    law = LaplaceTest.of(step)
     both = queries[measured.first] * queries[measured.second]
     n = np.rint(measured.n * factors(measured.n, source.scale)).astype(np.int64)
-    passed, first, second = law(n.astype(float))
+    passed, first, second = law.moments(n.astype(float))
     chances = both * passed
     squares = released**2 - float((queries**2).sum())  # E[M(M − 1)] for independent releases
     others = max(0.0, squares - float(both.sum())) * float(law.chance(np.zeros(1))[0])
@@ -156,8 +137,8 @@ def _transitions(
         sample,
         (kept, LocalCounts(n), chances, both * first, both * second),
         rows=float(chances.sum()) + others,
-        spread2=float((chances * (1 - chances)).sum()) + others,
-        scale=step.scale,
+        variance=float((chances * (1 - chances)).sum()) + others,
+        noise=LaplaceTest.of(step),
         table="transitions",
         notes=(f"{others:,.1f} rows of the release are expected to stand for nobody",),
         utility={"rows_of_nobody": others},
@@ -167,13 +148,13 @@ def _transitions(
 def _table(
     mechanism: Mechanism,
     source: Source,
-    sample: Shape,
+    sample: LogShape,
     laws: tuple[LocalCounts, LocalCounts, Floats, Floats, Floats],
     *,
     rows: float,
-    spread2: float,
-    scale: Fraction,
-    law: Reached | None = None,
+    variance: float,
+    noise: LaplaceTest,
+    law: LaplaceTest | None = None,
     table: str = "queries",
     notes: tuple[str, ...] = (),
     utility: Mapping[str, float] | None = None,
@@ -181,14 +162,14 @@ def _table(
     """Put a table together from what is known by key id: counts, counts at N users, chance, and the noise's moments."""
     measured, counts, chances, first, second = laws
     shape = grown(sample, source.scale)
-    counted, chance = shape.spread(counts.n), shape.spread(chances)
+    counted, chance = shape.by_key(counts.n), shape.by_key(chances)
     held_by = np.where(shape.id >= 0, shape.users, 0)
     at = points(max(1, int(held_by.max(initial=0))))
     if not held_by.any():
         curve = Curve(at, np.zeros(at.size), None)
     elif law is not None:
         inside = sample.id >= 0
-        bounded = sample.spread(measured.n).astype(np.int64)
+        bounded = sample.by_key(measured.n).astype(np.int64)
         curve = by_law(at, sample.users[inside], bounded[inside], law.chance, source.scale)
     else:
         curve = by_keys(at, held_by, chance)
@@ -196,20 +177,19 @@ def _table(
     whole = float(sample.value(mechanism.value_column).sum())
     cut = 1 - float(measured.n.sum()) / max(whole, 1.0)
     real = counted > 0
-    variance = Law(scale).variance
-    mean, square = shape.spread(first), shape.spread(second)
+    mean, square = shape.by_key(first), shape.by_key(second)
     return TableEstimate(
         method="exact",
         runs=None,
         value=mechanism.value_column,
         keys=int((sample.users > 0).sum()) if source.scale == 1 else None,
         rows=rows,
-        rows_sd=math.sqrt(spread2),
+        rows_sd=math.sqrt(variance),
         volume=volume_of(
             whole * source.scale, cut, counted, float(sample.events.sum()) * source.scale, shape.events, chance
         ),
-        error=_error(truth[real], counted[real], chance[real], mean[real], square[real], variance),
-        half_width=float(half_width(float(scale))),
+        error=error_of(truth[real], counted[real], chance[real], mean[real], square[real], noise.variance),
+        half_width=noise.half_width,
         curve=curve,
         notes=notes,
         utility=utility or {},

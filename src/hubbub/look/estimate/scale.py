@@ -8,13 +8,14 @@ user's, and nothing changes at s = 1. Bounded counts grow by the same rule, weig
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hubbub.look.estimate.shape import Shape
+from hubbub.look.estimate.shape import LogShape
 from hubbub.mechanisms.crowd.chain import Chain, Later
 from hubbub.steps.counts import Integers, LocalCounts
 from hubbub.steps.pools import DistributedPools, EnginePools, LocalPools
@@ -28,17 +29,24 @@ def factors(held: Integers | Floats, scale: float) -> Floats:
     return np.asarray((m + (scale - 1) * (m - 1)) / m)
 
 
-def grown(shape: Shape, scale: float) -> Shape:
+def grown(shape: LogShape, scale: float) -> LogShape:
     """The shape at N users."""
     if scale == 1:
         return shape
     by = factors(shape.users, scale)
-    return Shape(shape.id, _whole(shape.users * by), _whole(shape.events * by))
+    return LogShape(shape.id, _whole(shape.users * by), _whole(shape.events * by))
 
 
 def scalable(measured: Any) -> bool:
     """Whether this is a measure we know how to scale and to use again."""
     return isinstance(measured, LocalCounts | EnginePools) and not isinstance(measured, DistributedPools)
+
+
+def start_over(measured: Mapping[str, Any]) -> None:
+    """Pools that a run before this one used up are whole again."""
+    for part in measured.values():
+        if isinstance(part, EnginePools):
+            part.again()
 
 
 def follows(measured: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Shape:
+class LogShape:
     """All keys of one kind. `id` is −1 where bounding left nobody; `users` is 0 for a listed key nobody holds."""
 
     id: Integers
@@ -32,7 +32,7 @@ class Shape:
         ordered[self.id[present]] = column[present]
         return ordered
 
-    def spread(self, by_id: npt.NDArray[Any]) -> Floats:
+    def by_key(self, by_id: npt.NDArray[Any]) -> Floats:
         """A column by id, as a column of the shape: zero where there is no id."""
         column = np.zeros(self.id.size)
         present = self.id >= 0
@@ -42,6 +42,18 @@ class Shape:
     def value(self, column: str) -> Floats:
         """What the published number estimates: distinct users, or events."""
         return (self.users if column == "users" else self.events).astype(float)
+
+
+@runtime_checkable
+class Keyed(Protocol):
+    """Something measured whose keys stand in a table of the engine."""
+
+    keys: str
+
+
+def key_table(measured: object) -> str:
+    """The engine's table of the keys of what was measured; none where a mechanism keeps them elsewhere."""
+    return measured.keys if isinstance(measured, Keyed) and isinstance(measured.keys, str) else ""
 
 
 def held(log: SearchLog, keys: Keys) -> str:
@@ -57,11 +69,11 @@ def held(log: SearchLog, keys: Keys) -> str:
     return name
 
 
-def shape_of(log: SearchLog, keys: Keys, table: str, held: str) -> Shape:
+def shape_of(log: SearchLog, keys: Keys, table: str, held: str) -> LogShape:
     """Every key of the log and of the mechanism's own table of keys (`kid` and the key's columns)."""
     on = " AND ".join(f"t.{column} = k.{column}" for column in keys.columns)
     rows = log.engine.fetch(
         "SELECT coalesce(k.kid, -1) AS kid, coalesce(t.users, 0) AS users, coalesce(t.events, 0) AS events "
         f"FROM {held} AS t FULL OUTER JOIN {table} AS k ON {on}"
     )
-    return Shape(*(rows.column(name).to_numpy().astype(np.int64) for name in ("kid", "users", "events")))
+    return LogShape(*(rows.column(name).to_numpy().astype(np.int64) for name in ("kid", "users", "events")))

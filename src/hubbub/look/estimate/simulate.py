@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from hubbub.look.estimate.curve import by_keys, points
 from hubbub.look.estimate.result import Error, TableEstimate, Volume, volume_of
-from hubbub.look.estimate.scale import follows, grown, scalable, scaled
-from hubbub.look.estimate.shape import Shape, held, shape_of
+from hubbub.look.estimate.scale import follows, grown, scalable, scaled, start_over
+from hubbub.look.estimate.shape import LogShape, held, key_table, shape_of
 from hubbub.mechanisms.base import Released
 from hubbub.noise import SeededNoise
 from hubbub.steps.counts import LocalCounts
@@ -31,10 +31,10 @@ NORMAL_95 = 1.96
 
 
 @dataclass(frozen=True)
-class Seen:
+class SimulatedRun:
     """One run of one table: all keys, whether each was released, and the errors of those with a value."""
 
-    shape: Shape
+    shape: LogShape
     released: Floats
     volume: Volume
     square: float | None = None
@@ -46,34 +46,32 @@ class Seen:
 
 def estimate(mechanism: Mechanism, source: Source, runs: int) -> dict[str, TableEstimate]:
     """Every table whose keys the engine holds."""
-    seen: dict[str, list[Seen]] = {}
+    seen: dict[str, list[SimulatedRun]] = {}
     for run in each(mechanism, source, runs):
         for table, one in run.items():
             seen.setdefault(table, []).append(one)
     return {table: _mean(mechanism, source, found) for table, found in seen.items()}
 
 
-def each(mechanism: Mechanism, source: Source, runs: int) -> Iterator[dict[str, Seen]]:
+def each(mechanism: Mechanism, source: Source, runs: int) -> Iterator[dict[str, SimulatedRun]]:
     """Runs with the seeds 0, 1, …; the log is measured once where what was measured can be used again."""
     log = source.log
     counted = [table for table in mechanism.tables if not mechanism.offers[table].rows]
     unbounded = {table: held(log, mechanism.offers[table]) for table in counted}
     measured: Mapping[str, Any] | None = None
-    samples: dict[str, Shape] = {}
+    samples: dict[str, LogShape] = {}
     for seed in range(runs):
         noise = SeededNoise(seed)
         mode = RunMode(noise.secret("bounding"))
         if measured is None or not all(scalable(m) or follows(m) for m in measured.values()):
             measured = mechanism.measure(log, mode)
             samples = {
-                table: shape_of(log, mechanism.offers[table], measured[table].keys, unbounded[table])
+                table: shape_of(log, mechanism.offers[table], keys, unbounded[table])
                 for table in counted
-                if getattr(measured.get(table), "keys", "")
+                if (keys := key_table(measured.get(table)))
             }
         scale = source.scale if all(scalable(m) or follows(m) for m in measured.values()) else 1.0
-        for m in measured.values():
-            if isinstance(m, EnginePools):
-                m.again()
+        start_over(measured)
         ready = {
             name: scaled(m, samples[name].by_id(samples[name].users), scale) if name in samples else m
             for name, m in measured.items()
@@ -83,7 +81,7 @@ def each(mechanism: Mechanism, source: Source, runs: int) -> Iterator[dict[str, 
         shapes = samples | {
             table: shape_of(log, mechanism.offers[table], measured[table].keys, unbounded[table])
             for table in found
-            if table in unbounded and (follows(measured[table]) or _adopted(measured[table], samples[table]))
+            if table in unbounded and _later(measured.get(table), samples.get(table))
         }
         yield {
             table: look(mechanism.value_column, sample, scale, measured[table], ready[table], found[table])
@@ -92,28 +90,29 @@ def each(mechanism: Mechanism, source: Source, runs: int) -> Iterator[dict[str, 
         }
 
 
-def _adopted(measured: Any, sample: Shape) -> bool:
-    """Whether queries of a list that nobody holds were released: keys that were not there before."""
-    return isinstance(measured, EnginePools) and measured.size > int((sample.id >= 0).sum())
+def _later(measured: Any, sample: LogShape | None) -> bool:
+    """Whether keys are known only now: they followed from a release, or stood on a list and nobody holds them."""
+    adopted = isinstance(measured, EnginePools) and sample is not None and measured.size > int((sample.id >= 0).sum())
+    return adopted or follows(measured)
 
 
-def look(value: str, sample: Shape, scale: float, measured: Any, ready: Any, found: Released) -> Seen:
+def look(value: str, sample: LogShape, scale: float, measured: Any, ready: Any, found: Released) -> SimulatedRun:
     """Compare what was released with what is there. Pools are bounded by weight: no count of theirs is cut."""
     shape = grown(sample, scale)
     released = np.zeros(int((shape.id >= 0).sum()))
     released[found.ids] = 1
-    mask, truth = shape.spread(released), shape.value(value)
+    mask, truth = shape.by_key(released), shape.value(value)
     whole, asked = float(sample.value(value).sum()), float(sample.events.sum())
     counting = isinstance(measured, LocalCounts)
-    counted = shape.spread(ready.n) if counting else truth
+    counted = shape.by_key(ready.n) if counting else truth
     cut = 1 - float(measured.n.sum()) / max(whole, 1.0) if counting else 0.0
     volume = volume_of(whole * scale, cut, counted, asked * scale, shape.events, mask)
     if found.values is None or found.noise_sd is None or not found.ids.size:
-        return Seen(shape, mask, volume)
+        return SimulatedRun(shape, mask, volume)
     real = shape.by_id(truth)[found.ids]
     lost = real - shape.by_id(counted)[found.ids]
     error = found.values - real
-    return Seen(
+    return SimulatedRun(
         shape,
         mask,
         volume,
@@ -125,7 +124,7 @@ def look(value: str, sample: Shape, scale: float, measured: Any, ready: Any, fou
     )
 
 
-def _mean(mechanism: Mechanism, source: Source, seen: list[Seen]) -> TableEstimate:
+def _mean(mechanism: Mechanism, source: Source, seen: list[SimulatedRun]) -> TableEstimate:
     rows = np.array([one.released.sum() for one in seen])
     users = np.concatenate([one.shape.users for one in seen])
     return TableEstimate(
@@ -142,7 +141,7 @@ def _mean(mechanism: Mechanism, source: Source, seen: list[Seen]) -> TableEstima
     )
 
 
-def _error(seen: list[Seen]) -> Error | None:
+def _error(seen: list[SimulatedRun]) -> Error | None:
     """Pools are bounded by weight, not by count: there, what is not noise is bounding, and the model that undoes it."""
     if not seen:
         return None
@@ -154,6 +153,6 @@ def _error(seen: list[Seen]) -> Error | None:
     return Error(bounding, noise, square - bounding - noise, bias, cut)
 
 
-def _half_width(seen: list[Seen]) -> float | None:
+def _half_width(seen: list[SimulatedRun]) -> float | None:
     noise = np.concatenate([one.noise for one in seen])
     return NORMAL_95 * float(np.median(noise)) if noise.size else None

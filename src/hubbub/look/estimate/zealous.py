@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from hubbub.look.estimate import laplace
 from hubbub.look.estimate.result import TableEstimate
+from hubbub.mechanisms.survival import LaplaceTest
 from hubbub.mechanisms.zealous.formulas import WIDE
 from hubbub.privacy.account import Step
 
@@ -90,8 +91,9 @@ def _measured(mechanism: Mechanism, source: Source, step: Step, found: TableEsti
     """For the integer law: very frequent is from T = τ* + ξ on, very infrequent is below τ = τ* − ξ."""
     frequent, epsilon = step.threshold or 1, Fraction(mechanism.proven().epsilon or 0) / len(mechanism.steps())
     xi, lam = (frequent - 1 - step.floor) / 2, float(step.scale)
-    accuracy = step.chance(frequent)
-    wrong = 0.0 if found.counted is None else _wrong(step, found.counted)
+    law = LaplaceTest.of(step)
+    accuracy, sure = float(law.chance(np.array([float(frequent)]))[0]), law.fewest(SURE)
+    wrong = 0.0 if found.counted is None else _wrong(step, law, found.counted)
     many = 0 if found.counted is None else int((found.counted >= frequent).sum())
     domain = corollary1(source.users, step.l0, frequent, step.floor, epsilon, accuracy)
     utility: dict[str, float] = {
@@ -102,29 +104,20 @@ def _measured(mechanism: Mechanism, source: Source, step: Step, found: TableEsti
         "inaccuracy_printed": many * theorem3_printed(xi, lam)[0],
         "c_accuracy": accuracy,
         "c_accuracy_printed": theorem3_printed(xi, lam)[1],
-        "users_for_95": _surely(step),
+        "users_for_95": sure,
         "pure_epsilon_log10_domain": float(domain.log10(WIDE)),
     }
     notes = (
         f"of the {many:,} items that {frequent:,} users or more hold after bounding, {wrong:,.1f} are expected "
         f"to be missing; none of fewer than {step.floor:,} is published (inaccuracy, slack ξ = {xi:g})",
         f"such an item is released with probability {accuracy:.3g} or more (c-accuracy; the paper prints "
-        f"{utility['c_accuracy_printed']:.3g}), with {SURE:.0%} from {_surely(step):,} on",
+        f"{utility['c_accuracy_printed']:.3g}), with {SURE:.0%} from {sure:,} on",
         f"at pure ε = {float(epsilon):.4g}, whatever releases them as often is worse than publishing nothing if there "
         f"are more than {domain:.1e} possible items",
     )
     return replace(found, notes=notes, utility=utility)
 
 
-def _wrong(step: Step, counted: Floats) -> float:
-    held, how_many = np.unique(counted[counted >= 1], return_counts=True)
-    chances = np.array([step.chance(round(n)) for n in held.tolist()])
-    return inaccuracy(np.repeat(held, how_many), np.repeat(chances, how_many), step.floor, (step.threshold or 1) - 1)
-
-
-def _surely(step: Step) -> int:
-    """The fewest users with chance SURE, for the integer law."""
-    n = step.threshold or 1
-    while step.chance(n) < SURE:
-        n += 1
-    return n
+def _wrong(step: Step, law: LaplaceTest, counted: Floats) -> float:
+    held = counted[counted >= 1]
+    return inaccuracy(held, law.chance(np.rint(held)), step.floor, (step.threshold or 1) - 1)

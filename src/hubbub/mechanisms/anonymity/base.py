@@ -26,6 +26,7 @@ class Anonymity(Mechanism):
     """A baseline: it states what is alike in its output, and proves nothing about what that tells of one user."""
 
     variants = ("published",)
+    exact = True
     parameters: ClassVar[tuple[Parameter, ...]] = (K,)
     proof = PROOF
     definition: ClassVar[Definition] = Definition.K_ANONYMITY

@@ -8,7 +8,8 @@ group have, which is the fewest changes within a group. A session left without k
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ import pyarrow.compute as pc
 from hubbub.mechanisms.anonymity.base import Anonymity, as_log, fresh_numbers
 from hubbub.mechanisms.anonymity.k_query import together
 from hubbub.mechanisms.base import Tables
+from hubbub.mechanisms.traits import Wording
 from hubbub.steps.counts import Integers
 from hubbub.steps.keys import LOG
 from hubbub.steps.keys.keywords import words
@@ -68,6 +70,7 @@ class KSession(Anonymity, register=True):
     offers = {"log": LOG}  # noqa: RUF012
     default_tables = ("log",)
     promise = "every published session is one of at least {k} with the same keywords"
+    wording = Wording.CHANGED
     weakness = "some of these sessions may be an attacker's own, who then learns about the last one for certain"
 
     @property
@@ -78,6 +81,15 @@ class KSession(Anonymity, register=True):
     def thresholds(self) -> dict[str, int]:
         """Sessions that must be alike."""
         return {"log": self.k}
+
+    def accounts(self) -> int:
+        """k of them stay as they are, and k + 1 can be told from k."""
+        return self.k
+
+    def users_shown(self, log: pa.Table, queries: Sequence[str], times: Sequence[int]) -> list[int]:
+        """One row per session, its words in the order of the alphabet."""
+        sessions = Counter(log.column("query").to_pylist())
+        return [sessions[" ".join(sorted(set(query.split())))] for query in queries]
 
     def spurious(self) -> str:
         """Keywords are added."""

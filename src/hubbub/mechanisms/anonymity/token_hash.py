@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ import pyarrow.compute as pc
 from hubbub.mechanisms.anonymity.base import Anonymity, as_log
 from hubbub.mechanisms.anonymity.pseudonyms import renumbered
 from hubbub.mechanisms.base import Tables
+from hubbub.mechanisms.traits import Wording
 from hubbub.privacy.guarantee import Definition
 from hubbub.steps.keys import LOG
 
@@ -38,8 +40,21 @@ class TokenHash(Anonymity, register=True):
     default_tables = ("log",)
     parameters = ()
     definition = Definition.NONE
+    wording = Wording.HASHED
     promise = "users stand under fresh numbers, and no word of a query is in the output"
     weakness = "how often words are used, and with which others, gives the frequent ones away"
+
+    def accounts(self) -> int:
+        """One account is enough to learn a hash."""
+        return 1
+
+    def users_shown(self, log: pa.Table, queries: Sequence[str], times: Sequence[int]) -> list[int]:
+        """The attacker knows when her own account searched, and so what it became."""
+        who, own = defaultdict(set), {}
+        for row in log.select(["user", "time", "query"]).to_pylist():
+            who[row["query"]].add(row["user"])
+            own[row["time"]] = row["query"]
+        return [len(who[own[at]]) for at in times]
 
     def missing(self) -> tuple[str, ...]:
         """What is left out."""

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hubbub.errors import OurBug
-from hubbub.mechanisms import chance, measured
+from hubbub.mechanisms import measured
 from hubbub.mechanisms.base import DELTA, EPSILON, SURE, Bound, Parameter, Released, Tables, Value
 from hubbub.mechanisms.baselines.selectors import BOUND, PROOF, Baseline
 from hubbub.mechanisms.rounds import Selection, grid, select
+from hubbub.mechanisms.survival import RoundsTest
 from hubbub.noise.laws import Law
 from hubbub.privacy.gaussian import DELTA_SLACK, SLACK, AnyStep, GaussianStep, Test, certify, mu2_of, mu_of
 from hubbub.steps import bound
@@ -94,12 +95,17 @@ class GaussianThreshold(Baseline, register=True):
         """In whole users, rounded up."""
         return {"queries": -int(-self.selection.users(-1) // 1)}
 
+    def survival(self) -> dict[str, RoundsTest]:
+        """Of one round."""
+        return {"queries": RoundsTest(self.selection, unit=self.unit)}
+
     def missing(self) -> tuple[str, ...]:
         """Unit weights count users; other weights are shared."""
+        law = self.survival()["queries"]
         if not self.unit:
-            return (chance.words("queries", self.selection),)
+            return (law.words("queries"),)
         (even,) = super().missing()
-        return (even + SURE.format(chance.users(self.selection, 0.95, 1)),)
+        return (even + SURE.format(law.fewest(0.95)),)
 
     def intervals(self) -> dict[str, str]:
         """The draw that passed is the count, so released rows were lucky."""

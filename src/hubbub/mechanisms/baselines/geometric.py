@@ -32,6 +32,7 @@ class Geometric(Baseline, register=True):
 
     name = "geometric"
     paper = "Desfontaines et al. 2020"
+    in_studio = False
     about = "baseline: each key by the best coin for its number of users"
     parameters = (
         EPSILON,

@@ -12,9 +12,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hubbub.errors import OurBug, ParameterError
-from hubbub.mechanisms import chance
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Tables, Value
 from hubbub.mechanisms.rounds import Selection, fresh, grid, select
+from hubbub.mechanisms.survival import RoundsTest
 from hubbub.noise.laws import Law
 from hubbub.privacy.gaussian import DELTA_SLACK, SLACK, AnyStep, certify, mu2_of, mu_of, novel_delta
 from hubbub.privacy.guarantee import Claim, Neighbours
@@ -36,6 +36,7 @@ class Baseline(Mechanism):
     default_tables = ("queries",)
     variants = ("strict",)
     proof = PROOF
+    limiting = "d"
     parameters: ClassVar[tuple[Parameter, ...]] = (EPSILON, DELTA, BOUND)
 
     def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
@@ -113,7 +114,11 @@ class PooledBaseline(Baseline):
 
     def missing(self) -> tuple[str, ...]:
         """Weights, not counts, pass the threshold."""
-        return (chance.words("queries", self.selection),)
+        return (RoundsTest(self.selection).words("queries"),)
+
+    def survival(self) -> dict[str, RoundsTest]:
+        """Of its rounds."""
+        return {"queries": RoundsTest(self.selection)}
 
     def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
         """Pools, fixed before the first noise."""

@@ -17,13 +17,15 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from hubbub.errors import ParameterError
-from hubbub.mechanisms import chance, measured
+from hubbub.mechanisms import measured
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Rows, Tables, Value
 from hubbub.mechanisms.crowd import calibrate, histograms, stages
 from hubbub.mechanisms.crowd.chain import Chain, Domain, Later, count
+from hubbub.mechanisms.crowd.common import noise_in_common
 from hubbub.mechanisms.crowd.synthetic import synthesise
 from hubbub.mechanisms.crowd.walks import Public
 from hubbub.mechanisms.rounds import Selection, select
+from hubbub.mechanisms.survival import RoundsTest
 from hubbub.noise.laws import Law
 from hubbub.privacy.gaussian import GaussianStep
 from hubbub.privacy.guarantee import Claim, Neighbours
@@ -194,11 +196,19 @@ class Crowd(Mechanism, register=True):
 
     def missing(self) -> tuple[str, ...]:
         """Weights, not counts, pass the threshold: users who hold many keys count less."""
-        open_stages = [chance.words(stage.name, stage.rounds, TYPICAL) for stage in self._open()]
+        open_stages = [RoundsTest(stage.rounds).words(stage.name, TYPICAL) for stage in self._open()]
         if self.listed:
             open_stages.append("queries of the lists named on this card are released at lower weights")
         rest = [t for t in ("transitions", "sessions") if t in self.tables]
         return (*open_stages, *(f"{t}: the level depends on how many keys of its kind could be released" for t in rest))
+
+    def survival(self) -> dict[str, RoundsTest]:
+        """Of every stage that selects."""
+        false = Fraction(self.settings.get("F", 0))
+        selecting = ((stage, stage.selection) for stage in self.stages)
+        return {stage.name: RoundsTest(plan, stage.recount, false=false) for stage, plan in selecting if plan}
+
+    noise_in_common = staticmethod(noise_in_common)
 
     def intervals(self) -> dict[str, str]:
         """By table: what was measured, for rows have noise in common and a model behind them."""

@@ -82,6 +82,8 @@ class Optimal(Mechanism, register=True):
     offers = {"log": LOG}  # noqa: RUF012
     default_tables = ("log",)
     proof = PROOF
+    in_studio = False
+    logged = CLICKS
     parameters = (
         EPSILON,
         DELTA,

@@ -58,6 +58,7 @@ class Safelog(Mechanism, register=True):
     offers = {"queries": QUERIES, "clicks": CLICKS, "transitions": TRANSITIONS}  # noqa: RUF012
     default_tables = ("queries", "transitions")
     proof = PROOF
+    estimator = "hubbub.look.estimate.safelog:estimate"
     takes_pool = True
     parameters = (
         EPSILON,

@@ -25,6 +25,7 @@ from hubbub.errors import ParameterError
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Tables, Value
 from hubbub.mechanisms.korolova import SCALE
 from hubbub.mechanisms.noisy import Noisy, reaching
+from hubbub.mechanisms.survival import LaplaceTest
 from hubbub.mechanisms.zealous import formulas
 from hubbub.privacy.account import SLACK, Domain, Step, round_up, smallest_threshold, total_delta
 from hubbub.privacy.guarantee import Claim, Definition, Guarantee, Neighbours, number
@@ -52,6 +53,9 @@ class Zealous(Mechanism, register=True):
     offers = {"keywords": KEYWORDS, "queries": QUERIES, "clicks": CLICKS, "transitions": TRANSITIONS}  # noqa: RUF012
     default_tables = ("queries",)
     proof = PROOF
+    estimator = "hubbub.look.estimate.zealous:estimate"
+    limiting = "m"
+    raw = (*RAW, "analysis", "U")
     parameters = (
         EPSILON,
         DELTA,
@@ -198,6 +202,11 @@ class Zealous(Mechanism, register=True):
         """One noise for each table; a new item enters with τ users."""
         m, lam, threshold, tau = self._m, self._lambda, self._threshold, self._tau
         return tuple(Step(t, lam, threshold, m, m, 1, Domain.OPEN, PROOF, floor=tau) for t in self.tables)
+
+    def survival(self) -> dict[str, LaplaceTest]:
+        """Of each table with a threshold; other variants count occurrences, or draw anew."""
+        tested = [step for step in self.steps() if step.threshold is not None and self.variant == "strict"]
+        return {step.name: LaplaceTest.of(step, first=self.settings["keep"] == "first") for step in tested}
 
     def bounds(self) -> tuple[Bound, ...]:
         """At most m distinct items of each table, by the user's own data."""

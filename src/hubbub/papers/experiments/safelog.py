@@ -24,7 +24,7 @@ from hubbub.papers.experiments.rule import DrawSample, average, best, close, eve
 from hubbub.worth.evidence import Evidence, numbers
 from hubbub.worth.tasks.base import Setup, need
 from hubbub.worth.tasks.graph import Graph
-from hubbub.worth.tasks.retrieval import Test, fold_scores, folded
+from hubbub.worth.tasks.retrieval import HeldOutFold, fold_scores, folded
 
 NAME, PRESET = "Zhang et al. 2016", "aol"
 KS, BS = (10, 30, 50, 100, 500), (1, 10, 35, 120, 500)
@@ -54,7 +54,7 @@ def released(
     return lab.sweep(log, "safelog", each, variant="published", tables=list(tables), pool=lab.pool)
 
 
-def questions(lab: Lab) -> Test:
+def questions(lab: Lab) -> HeldOutFold:
     """The queries and clicks of the users that are kept for testing."""
     setup = Setup(seed=lab.seed, options={"fold": FOLD})
     ((_, test, _, _),) = folded(lab.original(PRESET, "count"), setup)
@@ -79,7 +79,7 @@ def grid(lab: Lab) -> Numbers:
     return found
 
 
-def beside(found: Numbers, name: str, trained: SearchLog, release: Evidence, test: Test) -> None:
+def beside(found: Numbers, name: str, trained: SearchLog, release: Evidence, test: HeldOutFold) -> None:
     """What the log that a release was made from scores on the same kind of graph: on all questions, and on those that
     the release knows."""
     ours = Evidence.of_log(trained, "count")
@@ -91,7 +91,7 @@ def beside(found: Numbers, name: str, trained: SearchLog, release: Evidence, tes
             found[f"{whose}{name} {metric}"] = value if asked.row.size else None
 
 
-def scored(found: Numbers, name: str, release: Evidence, test: Test) -> None:
+def scored(found: Numbers, name: str, release: Evidence, test: HeldOutFold) -> None:
     """The scores of one release; where it answers no question there are none."""
     graph = Graph.of(need(release, "clicks", "release"), release.table("transitions"))
     scores = fold_scores(graph, test, test.within(graph))
@@ -101,12 +101,12 @@ def scored(found: Numbers, name: str, release: Evidence, test: Test) -> None:
     found[f"{name} released"] = need(release, "queries", "release").num_rows
 
 
-def restricted(test: Test, graph: Graph) -> Test:
+def restricted(test: HeldOutFold, graph: Graph) -> HeldOutFold:
     """The test queries that a graph knows."""
     known = np.append(graph.known(), False)[test.within(graph).node]
     place = np.cumsum(known) - 1
     rows = known[test.row]
-    return Test(
+    return HeldOutFold(
         test.queries.filter(pa.array(known)), place[test.row[rows]], test.url.filter(pa.array(rows)), test.shown[rows]
     )
 

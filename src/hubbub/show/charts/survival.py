@@ -10,7 +10,7 @@ import numpy as np
 from hubbub.show.charts.chart import Chart
 from hubbub.show.charts.parts import series, share, wide
 from hubbub.show.exact import Exact
-from hubbub.show.law import Law
+from hubbub.show.law import SurvivalLine
 
 EACH = 10
 """Up to here every number of users stands alone …"""
@@ -37,7 +37,7 @@ def binned(exact: Exact) -> list[dict[str, Any]]:
     return rows
 
 
-def survival(tables: Sequence[Exact], laws: Mapping[str, Law]) -> Chart | None:
+def survival(tables: Sequence[Exact], laws: Mapping[str, SurvivalLine]) -> Chart | None:
     """The chart: points for what happened, a line for the law where it is known."""
     bins = {exact.table: binned(exact) for exact in tables}
     points = [{"table": table, **row} for table, rows in bins.items() for row in rows]
@@ -69,7 +69,7 @@ def survival(tables: Sequence[Exact], laws: Mapping[str, Law]) -> Chart | None:
     return Chart("Who survives", _sentence(tables, laws), {"layer": layers}, points)
 
 
-def _sentence(tables: Sequence[Exact], laws: Mapping[str, Law]) -> str:
+def _sentence(tables: Sequence[Exact], laws: Mapping[str, SurvivalLine]) -> str:
     reached = []
     for exact in tables:
         half = [row["users"] for row in binned(exact) if row["released"] >= 0.5]

@@ -113,6 +113,8 @@ class Format(ABC):
     """Of these tables at least one must be there, with rows; none: any release will do."""
     text: ClassVar[bool] = True
     """Whether its files are text, which may be compressed."""
+    copies: ClassVar[bool] = False
+    """Whether its tables are the release's own files, so that the card's hashes are theirs."""
 
     def ready(self, source: CheckedRelease) -> None:
         """Refuse a release that this format cannot be made of, before anything is written."""

@@ -93,7 +93,7 @@ def graphml(card: Card, name: str, rows: pa.Table, left: str, right: str) -> Ite
             yield content(joined(head, ids, middle, part, "</data></node>\n"))
     ends = pa.table([pa.array(source + 1), pa.array(target + 1), rows[value], rows["noise_sd"]], list("stvn"))
     for batch in ends.to_batches(max_chunksize=BATCH):
-        from_, to, number_, spread = (column.cast(pa.string()) for column in batch.columns)
+        from_, to, number_, deviation = (column.cast(pa.string()) for column in batch.columns)
         yield content(
             joined(
                 '<edge source="q',
@@ -102,7 +102,7 @@ def graphml(card: Card, name: str, rows: pa.Table, left: str, right: str) -> Ite
                 to,
                 '">',
                 _data("value", number_),
-                _data("noise_sd", spread),
+                _data("noise_sd", deviation),
                 "</edge>\n",
             )
         )

@@ -29,6 +29,7 @@ class HuggingFace(Format):
     name: ClassVar[str] = "huggingface"
     about: ClassVar[str] = "a dataset folder for the Hugging Face Hub: data card, Parquet files"
     text: ClassVar[bool] = False
+    copies: ClassVar[bool] = True
 
     def write(self, source: CheckedRelease, folder: Folder) -> None:
         """The public folder, byte by byte: the files that its card lists, and the card."""

@@ -15,7 +15,7 @@ def readme(card: Card, form: Format, folder: Folder) -> str:
     title = release.title if release.title != NOT_STATED else release.id
     files = [f"| `{file.name}` | {file.rows:,} | {file.about} |" for file in folder.written]
     stamp = [f"**{WARNING}**"] if card.mechanism.stamp else []
-    own = "" if form.name == "huggingface" else " Its hashes are those of the release's own files, not of these."
+    own = "" if form.copies else " Its hashes are those of the release's own files, not of these."
     paragraphs = [
         f"# {plain(title)}",
         *stamp,

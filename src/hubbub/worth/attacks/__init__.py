@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from hubbub.errors import ParameterError
 from hubbub.worth.attacks.active import Active
-from hubbub.worth.attacks.base import Attack, NotAttackable, Outcome, Rate, Setup
+from hubbub.worth.attacks.base import Attack, AttackSetup, NotAttackable, Outcome, Rate
 from hubbub.worth.attacks.hash_inversion import HashInversion
 from hubbub.worth.attacks.homogeneity import Homogeneity
 from hubbub.worth.attacks.linkage import Linkage
@@ -23,6 +23,7 @@ from hubbub.worth.attacks.membership import Membership
 __all__ = [
     "Active",
     "Attack",
+    "AttackSetup",
     "HashInversion",
     "Homogeneity",
     "Linkage",
@@ -30,7 +31,6 @@ __all__ = [
     "NotAttackable",
     "Outcome",
     "Rate",
-    "Setup",
     "attacks",
     "build",
 ]

@@ -7,16 +7,14 @@ release: if it shows her key with more users than she has accounts, the target i
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hubbub.mechanisms.anonymity import Anonymity
 from hubbub.privacy.gaussian import GaussianStep
-from hubbub.worth.attacks.base import Attack, Outcome, Rate, Setup
+from hubbub.worth.attacks.base import Attack, AttackSetup, Outcome, Rate
 from hubbub.worth.attacks.world import at, attacked, begins, coins, fakes, lone_keys, release_in_memory, world
 
 if TYPE_CHECKING:
@@ -32,10 +30,8 @@ MANY = 1 << 40
 def accounts(mechanism: Mechanism) -> int:
     """How many accounts the attacker needs: one fewer than the threshold."""
     table, kind = attacked(mechanism)
-    if mechanism.name == "k-session":
-        return int(mechanism.settings["k"])  # k of them stay as they are, and k + 1 can be told from k
-    if mechanism.name in ("pseudonyms", "token-hash"):
-        return int(mechanism.name == "token-hash")  # one account is enough to learn a hash
+    if (needed := mechanism.accounts()) is not None:
+        return needed
     for step in mechanism.steps():
         if isinstance(step, GaussianStep) and step.name == table and step.tests:
             return math.ceil(step.tests[-1].threshold / step.tests[-1].mean) - 1
@@ -54,7 +50,7 @@ class Active(Attack, register=True):
         self.accounts = accounts
         """Fake accounts around each target; None: as many as the threshold asks for."""
 
-    def run(self, setup: Setup) -> Outcome:
+    def run(self, setup: AttackSetup) -> Outcome:
         """Two worlds; every target is in one of them."""
         mechanism = setup.mechanism
         table, kind = attacked(mechanism)
@@ -88,20 +84,10 @@ def counted(
     Behind noise and a threshold, showing says more than the number: it reached the threshold, whatever the number.
     """
     rows = tables[table]
-    noisy = not isinstance(mechanism, Anonymity) and (table == "log" or table in mechanism.thresholds())
-    if mechanism.name == "k-session":  # one row a session, its words in the order of the alphabet
-        sessions = Counter(rows.column("query").to_pylist())
-        return np.array([sessions[" ".join(sorted(set(q.split())))] for q in targets.column("query").to_pylist()])
-    if mechanism.name == "token-hash":  # she knows when her own account searched, and so what it became
-        who, own = defaultdict(set), {}
-        for row in rows.select(["user", "time", "query"]).to_pylist():
-            who[row["query"]].add(row["user"])
-            own[row["time"]] = row["query"]
-        return np.array([len(who[own[at(i, before)]]) for i in range(targets.num_rows)])
+    noisy = not mechanism.exact and (table == "log" or table in mechanism.thresholds())
     if table == "log":
-        users = rows.group_by("query").aggregate([("user", "count_distinct")])
-        shown = dict(zip(*(users.column(c).to_pylist() for c in ("query", "user_count_distinct")), strict=True))
-        return np.array([shown.get(q, 0) * (MANY if noisy else 1) for q in targets.column("query").to_pylist()])
+        queries, times = targets.column("query").to_pylist(), [at(i, before) for i in range(targets.num_rows)]
+        return np.array(mechanism.users_shown(rows, queries, times)) * (MANY if noisy else 1)
     keys = list(zip(*(rows.column(c).to_pylist() for c in kind.columns), strict=True))
     values = dict(zip(keys, rows.column(mechanism.value_column).to_pylist(), strict=True))
     wanted = zip(*(targets.column(c).to_pylist() for c in kind.columns), strict=True)

@@ -38,7 +38,7 @@ class NotAttackable(Exception):
 
 
 @dataclass(frozen=True)
-class Setup:
+class AttackSetup:
     """Everything an attack is given."""
 
     mechanism: Mechanism
@@ -147,7 +147,7 @@ class Attack(ABC):
     registry: ClassVar[dict[str, type[Attack]]] = {}
 
     @abstractmethod
-    def run(self, setup: Setup) -> Outcome:
+    def run(self, setup: AttackSetup) -> Outcome:
         """Try it on every target; NotAttackable where it makes no sense."""
 
     def __init_subclass__(cls, register: bool = False, **kwargs: object) -> None:

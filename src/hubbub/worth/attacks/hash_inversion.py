@@ -15,7 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hubbub.worth.attacks.base import Attack, NotAttackable, Outcome, Rate, Setup
+from hubbub.mechanisms.traits import Wording
+from hubbub.worth.attacks.base import Attack, AttackSetup, NotAttackable, Outcome, Rate
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
@@ -28,7 +29,7 @@ SEARCHES = 'SELECT uid, query, min("time") AS "time" FROM log GROUP BY uid, quer
 
 
 @dataclass(frozen=True)
-class Words:
+class HashedWords:
     """The most frequent words of a log: in how many queries, each user's own once, and with which others in them."""
 
     text: list[str]
@@ -46,9 +47,9 @@ class HashInversion(Attack, register=True):
     about = "which word is behind a hash? frequencies and company, learned from another log, tell"
     paper = "Kumar et al. 2007"
 
-    def run(self, setup: Setup) -> Outcome:
+    def run(self, setup: AttackSetup) -> Outcome:
         """Match, then count what is right among the most frequent."""
-        if setup.mechanism.name != "token-hash" or setup.released.log is None:
+        if setup.mechanism.wording is not Wording.HASHED or setup.released.log is None:
             raise NotAttackable("the words of this release are not hashed: they can be read")
         hidden = words(setup.released.log)
         if setup.other is not None:
@@ -72,7 +73,7 @@ class HashInversion(Attack, register=True):
         )
 
 
-def words(log: SearchLog, searches: str = SEARCHES) -> Words:
+def words(log: SearchLog, searches: str = SEARCHES) -> HashedWords:
     """The most frequent words of a log."""
     rows, word = _held(log, searches)
     coded = word.dictionary_encode()
@@ -93,7 +94,7 @@ def words(log: SearchLog, searches: str = SEARCHES) -> Words:
     both = np.asarray((held.T @ held).todense(), float)
     np.fill_diagonal(both, 0.0)
     marks = _marks(code, times, n.size)
-    return Words([text[i] for i in top], n[top].astype(float), both, [(int(n[i]), int(marks[i])) for i in top])
+    return HashedWords([text[i] for i in top], n[top].astype(float), both, [(int(n[i]), int(marks[i])) for i in top])
 
 
 def every_mark(log: SearchLog) -> tuple[list[tuple[int, int]], list[str]]:
@@ -126,10 +127,10 @@ def _marks(code: Integers, times: Integers, size: int) -> npt.NDArray[np.uint64]
     return sums
 
 
-def match(hidden: Words, plain: Words) -> Integers:
+def match(hidden: HashedWords, plain: HashedWords) -> Integers:
     """For each hash the word it is taken for: rank by rank at first, then by frequency and company.
 
-    Counts are compared by their square roots, whose spread is the same for frequent and for rare words.
+    Counts are compared by their square roots, whose deviation is the same for frequent and for rare words.
     """
     from scipy.optimize import linear_sum_assignment
 

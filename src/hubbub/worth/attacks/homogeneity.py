@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hubbub.worth.attacks.base import Attack, NotAttackable, Outcome, Rate, Setup
+from hubbub.worth.attacks.base import Attack, AttackSetup, NotAttackable, Outcome, Rate
 from hubbub.worth.attacks.world import attacked
 from hubbub.worth.evidence import TABLES, Evidence, find, numbers
 
@@ -26,7 +26,7 @@ class Homogeneity(Attack, register=True):
     about = "did everybody of a known group ask this? an exact count tells"
     paper = "Götz et al. 2009, §3.2"
 
-    def run(self, setup: Setup) -> Outcome:
+    def run(self, setup: AttackSetup) -> Outcome:
         """Every group that holds one key, and every such group with an outsider."""
         table = attacked(setup.mechanism)[0]
         name = table if table in TABLES else "queries"
@@ -50,7 +50,7 @@ class Homogeneity(Attack, register=True):
             setup.mechanism.loss(),
         )
 
-    def groups(self, setup: Setup, name: str, shown: pa.Table) -> pa.Table:
+    def groups(self, setup: AttackSetup, name: str, shown: pa.Table) -> pa.Table:
         """Keys and the exact number of users of each: those of canaries, else of a sample of what was published."""
         exact = Evidence.of_log(setup.log).table(name)
         if exact is None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from hubbub.steps.bound import hashed
 from hubbub.steps.keys import QUERIES, Keys
-from hubbub.worth.attacks.base import Attack, NotAttackable, Outcome, Rate, Setup
+from hubbub.worth.attacks.base import Attack, AttackSetup, NotAttackable, Outcome, Rate
 
 KNOWN, ENOUGH = 3, 5
 """How many queries of a target are known, and how many she has at least."""
@@ -24,7 +24,7 @@ class Linkage(Attack, register=True):
     about = f"which record is the target's? {KNOWN} of her queries find it, and the rest is read"
     paper = "the AOL release of 2006"
 
-    def run(self, setup: Setup) -> Outcome:
+    def run(self, setup: AttackSetup) -> Outcome:
         """Join what is known with the records of the released log."""
         if setup.released.log is None:
             raise NotAttackable("the release holds no records of users: nothing to join")
@@ -60,7 +60,7 @@ class Linkage(Attack, register=True):
         more = record - set(queries[:KNOWN])
         return bool(more) and 2 * len(more & set(queries)) > len(more)
 
-    def histories(self, setup: Setup) -> dict[str, list[str]]:
+    def histories(self, setup: AttackSetup) -> dict[str, list[str]]:
         """The distinct queries of every target, in a random order: canary users where there are any."""
         log = setup.log
         canaries = ""

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.mechanisms.base import Released
+from hubbub.mechanisms.traits import Wording
 from hubbub.privacy.account import Step
 from hubbub.privacy.coins import CoinStep
 from hubbub.release.rows import named_rows
@@ -21,7 +22,7 @@ from hubbub.steps.bound import hashed
 from hubbub.steps.counts import LocalCounts
 from hubbub.steps.keys import LOG, Keys
 from hubbub.steps.mode import RunMode
-from hubbub.worth.attacks.base import Attack, NotAttackable, Outcome, Rate, Setup
+from hubbub.worth.attacks.base import Attack, AttackSetup, NotAttackable, Outcome, Rate
 from hubbub.worth.attacks.world import attacked, coins, release_in_memory, world
 
 if TYPE_CHECKING:
@@ -41,11 +42,11 @@ class Membership(Attack, register=True):
     about = "was the target in the log? a likelihood ratio over her whole history"
     paper = "Homer et al. 2008; the adversary of differential privacy"
 
-    def run(self, setup: Setup) -> Outcome:
+    def run(self, setup: AttackSetup) -> Outcome:
         """Two worlds; every target is in one of them."""
         mechanism = setup.mechanism
         table, kind = attacked(mechanism)
-        if mechanism.name in ("token-hash", "k-session"):
+        if mechanism.wording is not Wording.AS_ASKED:
             raise NotAttackable("its rows are no keys of anybody's history; see active, linkage and hash-inversion")
         histories = self.histories(setup, kind)
         users = pa.array(list(histories))
@@ -75,7 +76,7 @@ class Membership(Attack, register=True):
             mechanism.loss(),
         )
 
-    def histories(self, setup: Setup, kind: Keys) -> dict[str, list[Key]]:
+    def histories(self, setup: AttackSetup, kind: Keys) -> dict[str, list[Key]]:
         """All keys of every target: canary users where there are any, else any users."""
         log = setup.log
         kind.ready(log)
@@ -145,11 +146,11 @@ def expected(mechanism: Mechanism, log: SearchLog, table: str, kind: Keys) -> di
 
 
 def values(mechanism: Mechanism, rows: pa.Table, kind: Keys) -> dict[Key, tuple[float, float]]:
-    """The published value of each key and the spread of its noise; a value that is no number where there is none."""
+    """The published value of each key and the deviation of its noise; a value that is no number where there is none."""
     if mechanism.value_column not in rows.column_names:  # a log: distinct users of each query, exactly
         users = rows.group_by(list(kind.columns)).aggregate([("user", "count_distinct")]).to_pylist()
         return {tuple(row[c] for c in kind.columns): (float(row["user_count_distinct"]), 0.0) for row in users}
     keys = zip(*(rows.column(c).to_pylist() for c in kind.columns), strict=True)
     numbers = (math.nan if v is None else float(v) for v in rows.column(mechanism.value_column).to_pylist())
-    spread = (0.0 if s is None else float(s) for s in rows.column("noise_sd").to_pylist())
-    return dict(zip(keys, zip(numbers, spread, strict=True), strict=True))
+    deviation = (0.0 if s is None else float(s) for s in rows.column("noise_sd").to_pylist())
+    return dict(zip(keys, zip(numbers, deviation, strict=True), strict=True))

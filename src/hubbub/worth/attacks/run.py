@@ -20,7 +20,7 @@ from hubbub.privacy.fingerprint import look
 from hubbub.privacy.ledger import Ledger, named
 from hubbub.release.opened import Release
 from hubbub.worth.attacks import attacks, build
-from hubbub.worth.attacks.base import TARGETS, Attack, NotAttackable, Setup
+from hubbub.worth.attacks.base import TARGETS, Attack, AttackSetup, NotAttackable
 from hubbub.worth.evidence import Evidence
 from hubbub.worth.tasks.base import Truth
 from hubbub.worth.tasks.run import keep, owner_only
@@ -103,7 +103,9 @@ def run(
     asked = {one.name for one in chosen}
     found: Found = {name: {NOT_ATTACKABLE: "not asked for"} for name in attacks() if name not in asked}
     with Evidence.of_release(release, memory=memory, threads=threads) as released:
-        setup = Setup(mechanism, log, released, memory=memory, threads=threads, say=lambda t: say(f"  {t}"), **more)
+        setup = AttackSetup(
+            mechanism, log, released, memory=memory, threads=threads, say=lambda t: say(f"  {t}"), **more
+        )
         for at, one in enumerate(chosen):
             started = time.monotonic()
             say(f"{one.name} ({at + 1} of {len(chosen)})")
@@ -113,7 +115,7 @@ def run(
     return dict(sorted(found.items()))
 
 
-def tried(one: Attack, setup: Setup) -> dict[str, Any]:
+def tried(one: Attack, setup: AttackSetup) -> dict[str, Any]:
     """What one attack achieved, or why it makes no sense."""
     try:
         return one.run(setup).record()

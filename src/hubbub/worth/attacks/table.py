@@ -20,7 +20,7 @@ from hubbub.mechanisms import Mechanism, build
 from hubbub.privacy.guarantee import number
 from hubbub.synth.run import synthesise
 from hubbub.worth.attacks.active import Active, accounts
-from hubbub.worth.attacks.base import Outcome, Rate, Setup
+from hubbub.worth.attacks.base import AttackSetup, Outcome, Rate
 from hubbub.worth.evidence import Evidence
 from hubbub.worth.tasks.base import Truth
 
@@ -78,7 +78,7 @@ def table(users: int, targets: int, seed: int = 0, say: Callable[[str], None] = 
                 say(name)
                 most = accounts(mechanism)
                 for each in (most, most // 2) if mechanism.steps() else (most,):
-                    outcome = Active(each).run(Setup(mechanism, log, nothing, truth, targets=targets, seed=seed))
+                    outcome = Active(each).run(AttackSetup(mechanism, log, nothing, truth, targets=targets, seed=seed))
                     lines.append(Line(mechanism, each, outcome))
             return lines
 

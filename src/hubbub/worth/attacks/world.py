@@ -26,7 +26,7 @@ from hubbub.steps.bound import hashed
 from hubbub.steps.keys import CLICKS, KEYWORDS, LOG, QUERIES, Keys
 from hubbub.steps.mode import RunMode
 from hubbub.steps.sessions import SEPARATOR
-from hubbub.worth.attacks.base import NotAttackable, Setup
+from hubbub.worth.attacks.base import AttackSetup, NotAttackable
 
 if TYPE_CHECKING:
     from hubbub.mechanisms import Mechanism
@@ -42,11 +42,11 @@ def attacked(mechanism: Mechanism) -> tuple[str, Keys]:
     table = next((k.name for k in PREFERRED if k.name in mechanism.tables), mechanism.tables[0])
     kind = mechanism.offers[table]
     if kind is LOG:
-        return table, CLICKS if mechanism.name == "optimal" else QUERIES
+        return table, mechanism.logged
     return table, kind
 
 
-def lone_keys(setup: Setup, kind: Keys) -> pa.Table:
+def lone_keys(setup: AttackSetup, kind: Keys) -> pa.Table:
     """Targets and one key of each that nobody else holds: canaries where there are any, else any users."""
     log, columns = setup.log, kind.list()
     kind.ready(log)
@@ -69,7 +69,7 @@ def lone_keys(setup: Setup, kind: Keys) -> pa.Table:
     return found
 
 
-def coins(setup: Setup, count: int) -> Flags:
+def coins(setup: AttackSetup, count: int) -> Flags:
     """Which targets are in the first world; the others are in the second."""
     heads: Flags = np.random.default_rng(setup.seed).permutation(count) < (count + 1) // 2
     return heads
@@ -105,7 +105,7 @@ def begins(log: SearchLog) -> int:
 
 
 @contextmanager
-def world(setup: Setup, away: pa.Array, added: pa.Table = NOBODY) -> Iterator[SearchLog]:
+def world(setup: AttackSetup, away: pa.Array, added: pa.Table = NOBODY) -> Iterator[SearchLog]:
     """The log without some users and with some rows more."""
     with tempfile.TemporaryDirectory(prefix="hubbub-attack-") as folder:
         engine = DuckDB(Path(folder), memory=setup.memory, threads=setup.threads)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hubbub.worth.evidence import Evidence
 from hubbub.worth.tasks.base import NotEvaluable, Scores, Setup, Task, Truth
 from hubbub.worth.tasks.clustering import Clustering
-from hubbub.worth.tasks.counts import Counts
+from hubbub.worth.tasks.counts import CountsTask
 from hubbub.worth.tasks.fears import Fears
 from hubbub.worth.tasks.frequent_pairs import FrequentPairs
 from hubbub.worth.tasks.index_caching import IndexCaching
@@ -16,7 +16,7 @@ from hubbub.worth.tasks.suggestion import Suggestion
 
 __all__ = [
     "Clustering",
-    "Counts",
+    "CountsTask",
     "Evidence",
     "Fears",
     "FrequentPairs",

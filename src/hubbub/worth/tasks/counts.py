@@ -27,7 +27,7 @@ KINDS = ("keywords", "queries", "clicks", "transitions")
 Floats = npt.NDArray[np.float64]
 
 
-class Counts(Task, register=True):
+class CountsTask(Task, register=True):
     """Coverage and precision of the counts themselves."""
 
     name = "counts"

@@ -89,7 +89,7 @@ def implicit_feedback(clicks: Matrix, shown: Matrix) -> Matrix:
 
 
 @dataclass(frozen=True)
-class Test:
+class HeldOutFold:
     """The test part of a fold: queries, and the pages clicked for them with the mean rank they were shown at."""
 
     queries: pa.Array
@@ -144,7 +144,7 @@ def _over(folds: list[dict[str, tuple[float, float]]], metric: str) -> dict[str,
     return {"original": float(values[:, 0].mean()), "release": float(values[:, 1].mean())}
 
 
-def folded(original: Evidence, setup: Setup) -> Iterator[tuple[int, Test, Graph, Located]]:
+def folded(original: Evidence, setup: Setup) -> Iterator[tuple[int, HeldOutFold, Graph, Located]]:
     """Each fold: its number, its test part, the graph of the others, and where it has the test part."""
     log = original.log
     assert log is not None
@@ -169,7 +169,7 @@ def folded(original: Evidence, setup: Setup) -> Iterator[tuple[int, Test, Graph,
     for fold in range(FOLDS) if only is None else [int(str(only))]:
         here = np.flatnonzero(clicked == fold)
         rows, row = np.unique(asked[here], return_inverse=True)
-        test = Test(queries.take(pa.array(rows)), row, clicks.column("url").take(pa.array(here)), shown[here])
+        test = HeldOutFold(queries.take(pa.array(rows)), row, clicks.column("url").take(pa.array(here)), shown[here])
         trained = Graph(
             queries,
             urls,
@@ -192,7 +192,7 @@ def transitions_by_part(original: Evidence, parts: str) -> pa.Table:
     )
 
 
-def fold_scores(graph: Graph, test: Test, located: Located) -> dict[str, float]:
+def fold_scores(graph: Graph, test: HeldOutFold, located: Located) -> dict[str, float]:
     """Every metric of one graph on one fold."""
     known = np.append(graph.known(), False)  # the last one answers for -1
     evaluated = np.flatnonzero(known[located.node])
