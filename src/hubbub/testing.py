@@ -186,7 +186,7 @@ def _check_scores(scores: Mapping[str, Any]) -> None:
             assert all(type(x) in (int, float, type(None)) for x in pair.values()), f"{metric} is {pair}"
 
 
-def check_exporter(form: Format, users: int = 300) -> None:
+def check_exporter(form: Format, users: int = 600) -> None:
     """An exporter's promises on a made-up release: it says what it is, lists what it writes, and repeats itself."""
     from hubbub.log import read_log
     from hubbub.release import release
@@ -196,7 +196,7 @@ def check_exporter(form: Format, users: int = 300) -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         synthesise(users, place / "log.parquet")
-        mechanism = build("crowd", {"epsilon": 20, "delta": "1e-3"}, tables=["queries", "clicks", "transitions"])
+        mechanism = build("crowd", {"epsilon": 8, "delta": "1e-6"}, tables=["queries", "clicks", "transitions"])
         with read_log(place / "log.parquet") as log:
             release(log, mechanism, place / "release", ledger=place / "ledger.sqlite")
         source = CheckedRelease.open(place / "release")
