@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.conftest import Hubbub, document
+from tests.conftest import Hubbub
+from tests.conftest import document as printed
 
 from hubbub.errors import OurBug, ParameterError
 from hubbub.papers.experiments import EXPERIMENTS, ExperimentRow, draws, experiments, gotz, ids, safelog, sessions_2017
 from hubbub.papers.experiments.draws import compute, name_of
 from hubbub.papers.experiments.lab import Lab, Numbers
-from hubbub.papers.experiments.page import merged, page, write
+from hubbub.papers.experiments.page import document, merged, page, text_of, write
 from hubbub.papers.experiments.rows import DrawSamples, few
 from hubbub.papers.experiments.rule import (
     VERDICTS,
@@ -154,7 +155,7 @@ def test_every_row_is_complete(rows: list[ExperimentRow]) -> None:
         record = row.record()
         assert set(record) == {
             "id", "paper", "part", "expected", "command", "parameters", "seen", "evaluated", "verdict", "why",
-            "p", "corrected", "caution",
+            "p", "printed", "corrected", "caution",
         }  # fmt: skip
         assert row.verdict in VERDICTS and row.why and row.expected and row.parameters and row.seen
         assert row.evaluated or "total" in row.id or "singletons" in row.id, "scores without what they are about"
@@ -224,11 +225,11 @@ def test_processes_see_what_one_process_sees(rows: list[ExperimentRow], tmp_path
     assert told[-1] == (2, 2)
 
 
-def test_the_page_and_the_terminal_show_every_row(rows: list[ExperimentRow], tmp_path: Path) -> None:
+def test_the_document_and_the_terminal_have_every_row(rows: list[ExperimentRow], tmp_path: Path) -> None:
     write(tmp_path, rows)
-    text = (tmp_path / "experiments.md").read_text(encoding="utf-8")
-    assert text == page(rows) and all(f"| `{row.id}` |" in text for row in rows)
-    assert len(json.loads((tmp_path / "rows.json").read_text(encoding="utf-8"))["rows"]) == len(rows)
+    found = json.loads((tmp_path / "rows.json").read_text(encoding="utf-8"))
+    assert found == json.loads(text_of(document(rows))) and [row["id"] for row in found["rows"]] == ids()
+    assert found["command"] == f"hubbub reproduce --experiments --users {USERS} --draws 2 --seed {SEED}"
     shown = list(lines(rows, 100))
     assert all(any(row.id in line for line in shown) for row in rows)
     assert max(map(len, shown)) <= 130 and shown[-1].startswith(f"{len(rows)} rows: ")
@@ -237,17 +238,31 @@ def test_the_page_and_the_terminal_show_every_row(rows: list[ExperimentRow], tmp
     )  # fmt: skip
 
 
-def test_tables_that_were_run_again_replace_those_on_the_page(rows: list[ExperimentRow]) -> None:
-    whole = page(rows)
+def test_rows_that_were_run_again_replace_those_that_were_there(rows: list[ExperimentRow]) -> None:
+    whole = document(rows)
     part = [row for row in rows if row.id.startswith("gotz/figure-6/")]
-    assert merged(whole, page(part)) == merged(whole, whole) == merged("", whole) == whole
+    assert merged(whole, document(part)) == merged(whole, whole) == whole
     other = [dataclasses.replace(row, verdict="differs", why="Otherwise.") for row in part]
     again = {row.id: row for row in other}
-    assert merged(whole, page(other)) == page([again.get(row.id, row) for row in rows]) != whole
+    assert merged(whole, document(other)) == document([again.get(row.id, row) for row in rows]) != whole
     with pytest.raises(OurBug, match="another run"):
-        merged(whole, page([dataclasses.replace(part[0], command="hubbub reproduce --users 7")]))
-    with pytest.raises(OurBug, match="no table"):
-        merged(whole, page([dataclasses.replace(part[0], part="Figure 99")]))
+        merged(whole, document([dataclasses.replace(part[0], command="hubbub reproduce --users 7")]))
+    with pytest.raises(OurBug, match="no row"):
+        merged(whole, document([dataclasses.replace(part[0], id="gotz/figure-6/x")]) | {"command": whole["command"]})
+
+
+def test_the_summary_counts_every_row_once(rows: list[ExperimentRow]) -> None:
+    text = page(document(rows))
+    counts = [list(map(int, re.findall(r" (\d+) (?=\|)", line))) for line in text.splitlines() if line.startswith("| ")]
+    (whole,) = (row for row, line in zip(counts, _tables(text), strict=True) if line.startswith("| all papers"))
+    papers = [row for row, line in zip(counts, _tables(text), strict=True) if line.startswith("| together")]
+    assert sum(whole[:4]) == len(rows) and [sum(column) for column in zip(*papers, strict=True)] == whole
+    tested = [row for row in rows if row.p is not None and row.verdict != "not shown"]
+    assert whole[4:] == [len(tested), sum(row.corrected == row.verdict for row in tested)]
+
+
+def _tables(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith("| ")]
 
 
 # ------------------------------------------------------------------ the command and the docs
@@ -255,7 +270,7 @@ def test_tables_that_were_run_again_replace_those_on_the_page(rows: list[Experim
 
 def test_the_command(hubbub: Hubbub, rows: list[ExperimentRow], out: Path) -> None:
     size = ["--users", str(USERS), "--draws", "2", "--seed", str(SEED), "--out", str(out)]
-    found = document(hubbub("reproduce", "hong", "--experiments", *size, "--json"))["rows"]
+    found = printed(hubbub("reproduce", "hong", "--experiments", *size, "--json"))["rows"]
     assert found == [json.loads(json.dumps(row.record())) for row in rows if row.id.startswith("hong/")]
     said = hubbub("reproduce", "hong/table-4/growth", "--experiments", *size).output
     assert "impossible  hong/table-4/growth" in said and "again:" in said
@@ -281,7 +296,5 @@ def test_an_unknown_row_is_told_which_there_are() -> None:
         experiments("gotz/figure-8/top-3")
 
 
-def test_the_docs_page_has_every_row() -> None:
-    text = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
-    assert [id for id in ids() if f"| `{id}` |" not in text] == []
+def test_no_cell_is_no_number() -> None:
     assert DrawSamples([], 0)["anything"] == DrawSample(())

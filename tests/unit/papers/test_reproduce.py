@@ -14,9 +14,8 @@ from typer.testing import Result
 
 from hubbub.errors import ParameterError
 from hubbub.mechanisms.safelog import paper
-from hubbub.papers.numbers import PAPERS, NumberRow, hong, korolova, reproduce
+from hubbub.papers.numbers import NumberRow, hong, korolova, reproduce
 from hubbub.papers.numbers.losses import LossGrid, laplace
-from hubbub.papers.numbers.page import page
 from hubbub.papers.numbers.rows import PaperPart, agrees, like
 from hubbub.privacy.account import threshold_delta
 
@@ -213,9 +212,3 @@ def test_a_number_that_is_not_ours_ends_with_1(hubbub: Hubbub, monkeypatch: pyte
     result = hubbub("reproduce", "safelog/table-3", "--json", code=1)
     assert "safelog/table-3/10: 4.3 where our study found 4.27" in result.stderr
     assert printed(result)[0]["verdict"] == "differs"
-
-
-def test_the_page_is_up_to_date() -> None:
-    written = (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8")
-    assert written == page(), "run python -m hubbub.papers.numbers.page docs/reproduce.md"
-    assert all(f"## {p.title}" in written for p in PAPERS.values())

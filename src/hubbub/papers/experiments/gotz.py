@@ -113,6 +113,7 @@ def table_3(cells: DrawSamples) -> Iterator[PaperFinding]:
             falls(distinct),
             said(m=MS),
             of,
+            printed=_printed(kind, 0),
             caution=CIRCULAR,
         )
         share = 100 * (1 - PRINTED[kind][0][-1] / PRINTED[kind][0][0])
@@ -135,6 +136,7 @@ def table_3(cells: DrawSamples) -> Iterator[PaperFinding]:
             rule(total),
             said(m=MS),
             distinct,
+            printed=_printed(kind, 1, 1000),
             caution=CIRCULAR,
         )
         tip, typical = _tip(total), cells[f"{kind} per user"]
@@ -158,6 +160,11 @@ def table_3(cells: DrawSamples) -> Iterator[PaperFinding]:
         {kind: cells[f"{kind} m=1 distinct"] for kind in KINDS},
         caution=CIRCULAR,
     )
+
+
+def _printed(kind: str, which: int, unit: int = 1) -> dict[str, float]:
+    """A line of the paper's Table 3: m = 1, 4, 8, 20, 40."""
+    return {f"m = {m}": unit * n for m, n in zip((1, 4, 8, 20, 40), PRINTED[kind][which], strict=True)}
 
 
 def _loss(after: float, before: float) -> float:

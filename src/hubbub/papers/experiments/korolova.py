@@ -67,6 +67,7 @@ def fractions(cells: DrawSamples) -> Iterator[PaperFinding]:
             released,
             "Parameters and size of the paper's log are not known to us; thresholds do not grow with the number of "
             "users, so that a larger log keeps more.",
+            {at: printed},
             "Second hand: the number is from section 2 of Zhang & Yang 2017, not from the paper itself.",
         )
     yield PaperFinding(

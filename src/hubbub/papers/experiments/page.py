@@ -1,93 +1,81 @@
-"""The tables of the docs page, from the rows of one run.
+"""A run of the experiments as one document, and the summary of it that stands on the docs page.
 
-`python -m hubbub.papers.experiments.page docs/experiments.md OUT` puts those of a finished run (`--out OUT`) below
-the mark in that page; what stands above it is written by hand. Of a run of some figures only, their tables replace
-those on the page, the others stay, and the summary is counted again.
+The document holds every row with all its digits; summaries, charts and the docs are made from it. Of a run of some
+figures only, their rows replace those of an earlier document (`merged`).
 """
 
 from __future__ import annotations
 
 import json
-import re
-import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from hubbub.errors import OurBug
 from hubbub.files import disk_errors
 from hubbub.papers.experiments.rows import ExperimentRow
 from hubbub.papers.experiments.rule import VERDICTS
-from hubbub.papers.experiments.show import listed
 
-MARK = "<!-- what follows is made by hubbub.papers.experiments.page -->"
-
-
-def page(rows: Sequence[ExperimentRow]) -> str:
-    """A summary, then a table for every figure and table of the papers."""
-    command = rows[0].command.replace(f" {rows[0].id}", "")
-    found = ["## One run", "", f"`{command}`", "", "| | rows | " + " | ".join(VERDICTS) + " |", "|---" * 6 + "|"]
-    for paper, of_paper in groupby(rows, key=lambda row: row.paper):
-        found.append(_counted(paper, Counter(row.verdict for row in of_paper)))
-    for paper, of_paper in groupby(rows, key=lambda row: row.paper):
-        found += ["", f"## {paper}", *_tables(list(of_paper))]
-    return "\n".join(found) + "\n"
+Record = dict[str, Any]
+ROWS = "rows.json"
 
 
-def _counted(paper: str, verdicts: Counter[str]) -> str:
-    return f"| {paper} | {verdicts.total()} | " + " | ".join(str(verdicts[v]) for v in VERDICTS) + " |"
+def document(rows: Sequence[ExperimentRow]) -> Record:
+    """The rows of one run, and the command that makes them all."""
+    return {"command": command(rows[0].record()), "rows": [row.record() for row in rows]}
 
 
-def merged(page: str, run: str) -> str:
-    """A page with the tables of another run in place of its own: a run of as many users, draws and seeds."""
-    if not page.strip():
-        return run
-    old, new = (re.split(r"(?m)^(?=##)", text) for text in (page, run))
-    if old[1].split("`")[1] != new[1].split("`")[1]:
-        raise OurBug(f"another run: {new[1].split('`')[1]}")
-    tables = {part.partition("\n")[0]: part for part in new if part.startswith("###")}
-    paper, many = "", dict[str, Counter[str]]()
-    for at, part in enumerate(old):
-        title = part.partition("\n")[0]
-        if title.startswith("## "):
-            paper = title.removeprefix("## ")
-        elif title in tables:
-            old[at] = tables.pop(title).rstrip("\n") + part[len(part.rstrip("\n")) :]
-        counted = many.setdefault(paper, Counter())
-        counted.update(re.findall(rf"(?m)^\| `.*\| \*\*({'|'.join(VERDICTS)})\*\*\. ", old[at]))
-    if tables:
-        raise OurBug(f"the page has no table {', '.join(tables)}")
-    head = old[1].partition("|---")[0] + "|---" * 6 + "|\n"
-    old[1] = head + "\n".join(_counted(name, n) for name, n in many.items() if n) + "\n\n"
-    return "".join(old)
+def command(row: Record) -> str:
+    """The command of a row, for all rows."""
+    return str(row["command"]).replace(f" {row['id']}", "")
 
 
-def _tables(rows: Sequence[ExperimentRow]) -> Iterator[str]:
-    for part, together in groupby(rows, key=lambda row: row.part):
-        yield from ("", f"### {part}", "")
-        yield from ("| id | the paper | we see | evaluated | verdict, why | parameters |", "|---|---|---|---|---|---|")
-        for row in together:
-            cells = (f"`{row.id}`", row.expected, listed(row.seen), listed(row.evaluated))
-            told = (*cells, f"**{row.verdict}**. {row.why}", row.parameters)
-            yield "| " + " | ".join(cell.replace("|", "\\|").replace("*ε", "\\*ε") for cell in told) + " |"
+def merged(old: Record, new: Record) -> Record:
+    """An earlier document with the rows of another run in place of its own: a run of as many users, draws and seeds."""
+    if old["command"] != new["command"]:
+        raise OurBug(f"another run: {new['command']}")
+    again = {row["id"]: row for row in new["rows"]}
+    rows = [again.pop(row["id"], row) for row in old["rows"]]
+    if again:
+        raise OurBug(f"the earlier run has no row {', '.join(again)}")
+    return {"command": old["command"], "rows": rows}
+
+
+def page(found: Record) -> str:
+    """How many rows of each paper, figure and table have which verdict, and which stand among so many."""
+    rows: list[Record] = found["rows"]
+    head = ["", *VERDICTS, "tested", "stand"]
+    lines = ["## One run", "", f"`{found['command']}`", "", "| rows | " + " | ".join(head[1:]) + " |", "|---" * 7 + "|"]
+    lines += [_counted("all papers", rows), ""]
+    if bare := sum(any(sample["draws"] is None for sample in row["seen"].values()) for row in rows):
+        lines += [
+            f"Of {bare} rows means and intervals were kept, not draws: *tested* and *stand* are about the others.",
+            "",
+        ]
+    for paper, together in groupby(rows, key=lambda row: row["paper"]):
+        of_paper = list(together)
+        lines += [f"### {paper}", "", "| | " + " | ".join(head[1:]) + " |", "|---" * 7 + "|"]
+        lines += [_counted(part, list(same)) for part, same in groupby(of_paper, key=lambda row: row["part"])]
+        lines += [_counted("together", of_paper), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _counted(name: str, rows: Sequence[Record]) -> str:
+    verdicts = Counter(row["verdict"] for row in rows)
+    tested = [row for row in rows if row["p"] is not None and row["verdict"] != "not shown"]
+    stand = sum(row["corrected"] == row["verdict"] for row in tested)
+    return f"| {name} | " + " | ".join(str(verdicts[v]) for v in VERDICTS) + f" | {len(tested)} | {stand} |"
+
+
+def text_of(found: Record) -> str:
+    """A document as JSON, with all digits."""
+    return json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def write(out: Path, rows: Sequence[ExperimentRow]) -> None:
-    """Rows with all their digits, and the tables, beside the cells."""
-    text = json.dumps({"rows": [row.record() for row in rows]}, indent=1, ensure_ascii=False, allow_nan=False)
+    """The document beside the cells."""
     with disk_errors(out, "--out"):
         out.mkdir(parents=True, exist_ok=True)
-        (out / "rows.json").write_text(text + "\n", encoding="utf-8")
-        (out / "experiments.md").write_text(page(rows), encoding="utf-8")
-
-
-def main(path: Path, out: Path) -> None:
-    """Replace what stands below the mark, or the tables of it that were run again."""
-    head, _, below = path.read_text(encoding="utf-8").partition(MARK)
-    run = (out / "experiments.md").read_text(encoding="utf-8")
-    path.write_text(head + MARK + "\n\n" + merged(below.lstrip("\n"), run), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+        (out / ROWS).write_text(text_of(document(rows)), encoding="utf-8")

@@ -35,6 +35,8 @@ class PaperFinding:
     evaluated: Mapping[str, DrawSample] = field(default_factory=dict)
     """How much the scores are about: questions that could be answered, keys released."""
     note: str = ""
+    printed: Mapping[str, float] = field(default_factory=dict)
+    """What the paper prints, by the names of `seen`."""
     caution: str = ""
     """Why the verdict says less than it seems: circular, by construction, second hand."""
 
@@ -54,6 +56,7 @@ class ExperimentRow:
     verdict: Verdict
     why: str
     p: float | None
+    printed: Mapping[str, float]
     corrected: Verdict
     """The verdict that allows for the number of statements that are tested."""
     caution: str
@@ -69,6 +72,7 @@ class ExperimentRow:
             "parameters": self.parameters,
             "seen": {name: sample.record() for name, sample in self.seen.items()},
             "evaluated": {name: sample.record() for name, sample in self.evaluated.items()},
+            "printed": dict(self.printed),
             "verdict": self.verdict,
             "why": self.why,
             "p": self.p,
@@ -105,6 +109,7 @@ class Experiment:
                 finding.decision.verdict,
                 why,
                 finding.decision.p,
+                dict(finding.printed),
                 finding.decision.corrected(statements),
                 f"{finding.caution} {few(finding.evaluated)}".strip(),
             )

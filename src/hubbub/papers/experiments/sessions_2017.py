@@ -96,6 +96,7 @@ def table_5(cells: DrawSamples) -> Iterator[PaperFinding]:
     counts = {f"sessions, {run}": sample for run, sample in evaluated.items()} | {
         "sessions": cells["original sessions"]
     }
+    printed = {run: float(n.replace(",", "")) for run, n in zip(RUNS, SESSIONS, strict=True)}
     for a, b in (("original", "KA"), ("KA", "DP_C")):
         yield PaperFinding(
             f"sessions-{b.lower()}-below-{a.lower()}",
@@ -104,6 +105,7 @@ def table_5(cells: DrawSamples) -> Iterator[PaperFinding]:
             lower(evaluated[a], evaluated[b], (a, b)),
             said(),
             counts,
+            printed=printed,
             caution="By construction: KA is a part of the original." if a == "original" else "",
         )
     yield PaperFinding(
@@ -113,18 +115,21 @@ def table_5(cells: DrawSamples) -> Iterator[PaperFinding]:
         close(evaluated["DP_C"], evaluated["DP_S"], ("DP_C", "DP_S")),
         said(),
         counts,
+        printed=printed,
         caution="Nearly by construction: DP_S holds a copy of DP_C.",
     )
-    for metric, printed in PRINTED.items():
+    for metric, values in PRINTED.items():
+        printed = {run: float(x) for run, x in zip(RUNS, values, strict=True)}
         scores = {run: cells[f"{_at(run)} {metric}"] for run in RUNS}
         for a, b in (("original", "KA"), ("KA", "DP_C"), ("DP_C", "DP_S")):
             yield PaperFinding(
                 f"{metric}-{b.lower()}-above-{a.lower()}",
-                f"{b} has a higher {metric} than {a}: {printed[RUNS.index(b)]}, {printed[RUNS.index(a)]}",
+                f"{b} has a higher {metric} than {a}: {values[RUNS.index(b)]}, {values[RUNS.index(a)]}",
                 scores,
                 higher(scores[a], scores[b], (a, b)),
                 said(),
                 counts,
+                printed=printed,
             )
     yield from smaller_is_better(cells, counts)
 

@@ -1,12 +1,12 @@
-"""The docs page of all rows. `python -m hubbub.papers.numbers.page docs/reproduce.md` writes it again."""
+"""All rows as a docs page and as a data file; `python -m hubbub.papers docs` writes both again."""
 
 from __future__ import annotations
 
-import sys
+import csv
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
+from io import StringIO
 from itertools import groupby
-from pathlib import Path
 
 from hubbub.papers.numbers.rows import PAPERS, VERDICTS, NumberRow, shown
 
@@ -16,7 +16,8 @@ INTRODUCTION = """\
 hubbub builds on five papers about publishing search logs. Their tables and claims that follow from formulas are
 computed again here, with real-valued noise as the papers have it and unrounded, by the functions that the mechanisms
 use wherever they have them. Nothing is sampled and no log is read. The page is made by a program; `hubbub reproduce`
-shows the same rows.
+shows every row with its reason, and so does [data/numbers.csv](data/numbers.csv). Which figure or table has which rows,
+and which has none, is in [the list of all of them](experiments.md#every-figure-and-table).
 
 ```sh
 hubbub reproduce gotz/table-2
@@ -36,25 +37,40 @@ relied on there.
 """
 
 
-def page() -> str:
-    """The text of docs/reproduce.md."""
-    papers = {paper.title: list(paper.rows()) for paper in PAPERS.values()}
-    lines = [INTRODUCTION, "| | rows | " + " | ".join(VERDICTS) + " |", "|---" * (2 + len(VERDICTS)) + "|"]
-    for title, rows in papers.items():
-        many = Counter(row.verdict for row in rows)
-        lines.append(f"| {title} | {len(rows)} | " + " | ".join(str(many[v]) for v in VERDICTS) + " |")
-    for title, rows in papers.items():
-        lines += ["", f"## {title}", *_tables(rows)]
+def page(rows: Sequence[NumberRow]) -> str:
+    """The text of docs/reproduce.md: every paper part by part, and every row that neither matches nor holds."""
+    lines = [INTRODUCTION, *_head("")]
+    papers = {key: list(same) for key, same in groupby(rows, key=lambda row: row.id.partition("/")[0])}
+    lines += [_counted(PAPERS[key].title, of_paper) for key, of_paper in papers.items()]
+    for key, of_paper in papers.items():
+        lines += ["", f"## {PAPERS[key].title}", "", *_head("")]
+        lines += [_counted(part, list(same)) for part, same in groupby(of_paper, key=lambda row: row.part)]
+        wrong = [row for row in of_paper if row.verdict not in ("match", "holds")]
+        if wrong:
+            lines += ["", "| id | expected | computed | verdict |", "|---|---|---|---|"]
+        for row in wrong:
+            lines.append(_line(f"`{row.id}`", row.printed, shown(row.computed), row.verdict))
     return "\n".join(lines) + "\n"
 
 
-def _tables(rows: Iterable[NumberRow]) -> Iterator[str]:
-    for part, together in groupby(rows, key=lambda row: row.part):
-        yield from ("", f"### {part}", "", "| id | expected | computed | verdict | why |", "|---|---|---|---|---|")
-        for row in together:
-            cells = (f"`{row.id}`", row.printed, shown(row.computed), row.verdict, row.why)
-            yield "| " + " | ".join(cell.replace("|", "\\|").replace("*", "\\*") for cell in cells) + " |"
+def _head(first: str) -> tuple[str, str]:
+    return _line(first, "rows", *VERDICTS), "|---" * (2 + len(VERDICTS)) + "|"
 
 
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(page(), encoding="utf-8")
+def _counted(name: str, rows: Sequence[NumberRow]) -> str:
+    many = Counter(row.verdict for row in rows)
+    return _line(name, str(len(rows)), *(str(many[verdict]) for verdict in VERDICTS))
+
+
+def _line(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("*", "\\*") for cell in cells) + " |"
+
+
+def table(rows: Sequence[NumberRow]) -> str:
+    """Every row as CSV, numbers to the digits that people are shown."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("id", "paper", "part", "expected", "computed", "verdict", "why"))
+    for row in rows:
+        writer.writerow((row.id, row.paper, row.part, row.printed, shown(row.computed), row.verdict, row.why))
+    return text.getvalue()
