@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from hubbub.log import SearchLog
 from hubbub.look.estimate.shape import LogShape, held, shape_of
+from hubbub.look.estimate.simulate import keys_of
 from hubbub.look.estimate.source import made_up
 from hubbub.mechanisms import Mechanism, build
 from hubbub.mechanisms.crowd import chain, combine
@@ -155,13 +156,14 @@ def draws(mechanism: Mechanism, log: SearchLog, how_many: int, first: int = 0) -
         quiet = Quiet(noise)
         one, other = quiet.watched()
         with one, other:
-            found = mechanism.perturb(measured, noise)
+            found = mechanism.draw(measured, noise)
         seen = {}
         for table, released in found.items():
             if released.values is None or not released.ids.size:
                 continue
             if table not in shapes or mechanism.name == "crowd":  # keys of crowd's later tables follow from its noise
-                shapes[table] = shape_of(log, mechanism.offers[table], measured[table].keys, unbounded[table])
+                keys = keys_of(log, table, measured, found)
+                shapes[table] = shape_of(log, mechanism.offers[table], keys, unbounded[table])
             shape = shapes[table]
             exact = shape.by_id(shape.value(mechanism.value_column))[released.ids]
             calm = quiet.of(table) if mechanism.name == "crowd" else measured[table].n[released.ids]

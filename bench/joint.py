@@ -31,7 +31,7 @@ def sizes(log: SearchLog, mechanism: Mechanism, draws: int) -> dict[str, float]:
     for seed in range(draws):
         if hasattr(measured["queries"], "again"):
             measured["queries"].again()
-        for table, released in mechanism.perturb(measured, SeededNoise(seed)).items():
+        for table, released in mechanism.draw(measured, SeededNoise(seed)).items():
             found.setdefault(table, []).append(int(released.ids.size))
     return {table: float(np.mean(n)) for table, n in found.items()}
 
@@ -63,7 +63,7 @@ def known(log: SearchLog, exact: dict[str, int], epsilon: str, delta: str, draws
         )
         for seed in range(draws):
             measured = mechanism.measure(log, MODE)
-            out = mechanism.perturb(measured, SeededNoise(seed))["queries"]
+            out = mechanism.draw(measured, SeededNoise(seed))["queries"]
             texts = (
                 measured["queries"].text(log.engine, mechanism.offers["queries"], out.ids).column("query").to_pylist()
             )

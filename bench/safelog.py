@@ -36,9 +36,9 @@ def released(parquet: Path, pool: QueryPool, epsilon: int) -> tuple[float, dict[
         with SearchLog.over(parquet, DuckDB(work), work) as log:
             noise = SecureNoise()
             counts = mechanism.measure(log, run_mode(log.engine, noise, noise.secret("bounding")))
-            tables = mechanism.perturb(counts, noise)
+            tables = mechanism.draw(counts, noise)
             for table in mechanism.tables:
-                out = sort_rows(named_rows(log, mechanism, table, counts[table], tables))
+                out = sort_rows(named_rows(log, mechanism, table, counts, tables))
                 pq.write_table(out, work / f"{table}.parquet", compression="zstd")
         return time.perf_counter() - start, {table: released.ids.size for table, released in tables.items()}
 

@@ -92,7 +92,7 @@ def worker(name: str, log: Path, out: Path, memory: str) -> None:
     with SearchLog.over(log, engine, work) as held:
         noise = SecureNoise()
         counts = mechanism.measure(held, run_mode(engine, noise, noise.secret("bounding")))
-        write_tables(work, held, mechanism, counts, mechanism.perturb(counts, noise))
+        write_tables(work, held, mechanism, counts, mechanism.draw(counts, noise))
     (work / f"{tables[0]}.parquet").rename(out)
     print("DONE", flush=True)
 

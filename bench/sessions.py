@@ -45,9 +45,9 @@ def released(parquet: Path, work: Path, memory: str, l_q: int, l_s: int, clicks:
     with SearchLog.over(parquet, DuckDB(work, memory=memory), work) as log:
         noise = SecureNoise()
         counts = mechanism.measure(log, run_mode(log.engine, noise, noise.secret("bounding")))
-        tables = mechanism.perturb(counts, noise)
+        tables = mechanism.draw(counts, noise)
         for table in mechanism.tables:
-            out = sort_rows(named_rows(log, mechanism, table, counts[table], tables))
+            out = sort_rows(named_rows(log, mechanism, table, counts, tables))
             pq.write_table(out, work / f"{table}.parquet", compression="zstd")
             found += out.num_rows
     return found

@@ -52,7 +52,7 @@ def released(
         with SearchLog.over(parquet, DuckDB(work, memory=memory), work) as log:
             noise = SecureNoise()
             counts = mechanism.measure(log, run_mode(log.engine, noise, noise.secret("bounding")))
-            written = write_tables(work, log, mechanism, counts, mechanism.perturb(counts, noise))
+            written = write_tables(work, log, mechanism, counts, mechanism.draw(counts, noise))
             rows = sum(written.values())
         return rows
 

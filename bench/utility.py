@@ -76,7 +76,7 @@ def run(log: SearchLog, mechanism: Mechanism, exact: dict[str, int], draws: int,
     for seed in range(draws):
         if seed and hasattr(measured["queries"], "again"):
             measured["queries"].again()
-        out = mechanism.perturb(measured, SeededNoise(seed))["queries"]
+        out = mechanism.draw(measured, SeededNoise(seed))["queries"]
         released.append(int(out.ids.size))
         if out.values is None or not out.ids.size:
             continue

@@ -83,7 +83,7 @@ def test_one_user_moves_at_most_m_items_by_one(log: list[Event], hers: list[Even
 def test_what_is_released_passed_both_thresholds(n: list[int], tau: int, gap: int, seed: int) -> None:
     mechanism = Zealous(lambda_=4, tau=tau, tau_prime=tau + gap)
     counts = np.array(n)
-    out = mechanism.perturb({"queries": LocalCounts(counts)}, SeededNoise(seed))["queries"]
+    out = mechanism.draw({"queries": LocalCounts(counts)}, SeededNoise(seed))["queries"]
     assert out.values is not None and out.values.size == out.ids.size
     assert (counts[out.ids] >= tau).all() and (out.values > tau + gap).all()
     assert np.unique(out.ids).size == out.ids.size

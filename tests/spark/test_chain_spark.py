@@ -45,8 +45,8 @@ def test_a_seeded_chain_is_that_of_duckdb(make_engine: Make, tmp_path: Path) -> 
     for engine in engines:
         with read_log(tmp_path / "log.tsv", format="aol", engine=engine) as log:
             pools = mechanism.measure(log, MODE)
-            tables = mechanism.perturb(pools, SeededNoise(5))
-            rows = {t: sort_rows(named_rows(log, mechanism, t, pools[t], tables)).to_pylist() for t in tables}
+            tables = mechanism.draw(pools, SeededNoise(5))
+            rows = {t: sort_rows(named_rows(log, mechanism, t, pools, tables)).to_pylist() for t in tables}
             seen.append(rows)
     assert seen[0] == seen[1]
     assert all(len(seen[0][t]) > 3 for t in ("queries", "clicks", "transitions", "sessions", "keywords"))

@@ -66,13 +66,13 @@ def test_the_same_seeded_release(logs: list[SearchLog], name: str) -> None:
     mechanism, seen = build(name, dict(settings), **options), []
     for log in logs:
         counts = mechanism.measure(log, MODE)
-        tables = mechanism.perturb(counts, SeededNoise(5))
+        tables = mechanism.draw(counts, SeededNoise(5))
         rows = {}
         for table, released in tables.items():
             if isinstance(released, Rows):
                 rows[table] = released.rows.to_pylist()
             else:
-                rows[table] = sort_rows(named_rows(log, mechanism, table, counts[table], tables)).to_pylist()
+                rows[table] = sort_rows(named_rows(log, mechanism, table, counts, tables)).to_pylist()
         seen.append(rows)
     assert seen[0] == seen[1]
     assert any(seen[0].values())

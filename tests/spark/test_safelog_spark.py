@@ -55,8 +55,8 @@ def test_counts_and_seeded_rows_are_those_of_duckdb(variant: str, make_engine: M
     for engine in engines:
         with read_log(tmp_path / "log.tsv", format="aol", engine=engine) as log:
             counts = mechanism.measure(log, MODE)
-            tables = mechanism.perturb(counts, SeededNoise(5))
-            rows = {t: sort_rows(named_rows(log, mechanism, t, counts[t], tables)).to_pylist() for t in tables}
+            tables = mechanism.draw(counts, SeededNoise(5))
+            rows = {t: sort_rows(named_rows(log, mechanism, t, counts, tables)).to_pylist() for t in tables}
             exact = {t: c.n.tolist() for t, c in counts.items()}
             pairs = counts["transitions"]
             assert isinstance(pairs, LocalPairs)
@@ -97,9 +97,9 @@ def test_what_is_brought_is_what_is_released(make_engine: Make, tmp_path: Path) 
             mechanism = build(name, dict(settings), **options)
             brought.clear()
             counts = mechanism.measure(log, RunMode(SECRET, False, Where.ENGINE))
-            tables = mechanism.perturb(counts, SecureNoise())
+            tables = mechanism.draw(counts, SecureNoise())
             texts = {
-                table: out.rows if isinstance(out, Rows) else named_rows(log, mechanism, table, counts[table], tables)
+                table: out.rows if isinstance(out, Rows) else named_rows(log, mechanism, table, counts, tables)
                 for table, out in tables.items()
             }
             assert max(brought) <= sum(out.num_rows for out in texts.values()) + FEW, name

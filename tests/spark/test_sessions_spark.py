@@ -42,8 +42,8 @@ def test_counts_and_seeded_rows_are_those_of_duckdb(variant: str, make_engine: M
     for engine in engines:
         with read_log(tmp_path / "log.tsv", format="aol", engine=engine) as log:
             counts = mechanism.measure(log, MODE)
-            tables = mechanism.perturb(counts, SeededNoise(5))
-            rows = {t: sort_rows(named_rows(log, mechanism, t, counts[t], tables)).to_pylist() for t in tables}
+            tables = mechanism.draw(counts, SeededNoise(5))
+            rows = {t: sort_rows(named_rows(log, mechanism, t, counts, tables)).to_pylist() for t in tables}
             seen.append(({t: c.n.tolist() for t, c in counts.items()}, rows))
     assert seen[0] == seen[1]
     assert len(seen[0][0]["sessions"]) > 100 and len(seen[0][1]["sessions"]) > 3

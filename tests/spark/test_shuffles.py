@@ -122,7 +122,7 @@ def planned(log: SearchLog, mechanism: Mechanism) -> tuple[int, int, Counter[str
     counts = mechanism.measure(log, RunMode(SECRET, False, Where.ENGINE))
     before = engine.shuffles.total()
     noisy = mechanism.histograms if isinstance(mechanism, Optimal) else mechanism  # of empty ones no log is made
-    noisy.perturb(counts, SecureNoise())
+    noisy.draw(counts, SecureNoise())
     return before, engine.shuffles.total() - before, engine.shuffles
 
 

@@ -83,7 +83,7 @@ def looked(shared: Shared, tmp_path_factory: pytest.TempPathFactory) -> Iterator
             build("korolova", budget | {"d": D}),
             build("crowd", budget | {"D": D, "rounds": 2}, tables=["queries"]),
         ):
-            mechanism.perturb(mechanism.measure(log, RunMode(SECRET, False, Where.ENGINE)), SecureNoise())
+            mechanism.draw(mechanism.measure(log, RunMode(SECRET, False, Where.ENGINE)), SecureNoise())
         assert isinstance(log.engine, Looked)
         yield log.engine
 

@@ -23,6 +23,7 @@ import pytest
 from hubbub.mechanisms import build
 from hubbub.mechanisms.crowd.combine import combine
 from hubbub.mechanisms.crowd.recount import Recounted, recount
+from hubbub.mechanisms.pairs import drawn
 from hubbub.mechanisms.rounds import Selected, select
 from hubbub.noise import SeededNoise
 from hubbub.noise.source import Integers
@@ -112,10 +113,10 @@ def counts(settings: dict[str, Any], users: int, vocabulary: int, runs: int, fir
     rows = []
     for seed in range(first, first + runs):
         noise, watched = Remembering(seed), Watched(pools)
-        chosen = select(watched, plan, noise, "queries")
-        counted = recount(watched, chosen, plan, budget, noise, "queries")
+        chosen = drawn(select(watched, plan, "queries"), noise)
+        counted = drawn(recount(watched, chosen, plan, budget, "queries"), noise)
         published = combine(chosen, plan, counted)
-        again = mechanism.perturb({"queries": pools}, SeededNoise(seed))["queries"]
+        again = mechanism.draw({"queries": pools}, SeededNoise(seed))["queries"]
         assert np.array_equal(again.ids, chosen.ids) and np.array_equal(again.values, published.users)
         gathered = np.zeros((len(watched.lives), pools.size), np.int64)
         for r, live in enumerate(watched.lives):
@@ -192,8 +193,8 @@ def test_counts_do_not_depend_on_how_keys_are_numbered(settings: dict[str, Any],
     mechanism: Any = build("crowd", {"delta": "1e-6", **settings}, tables=["queries"])
     plan = mechanism.stage.selection
     pools, _ = zipf_log(users, 20_000 if users > 1000 else 2_000, plan.limit, plan.bits)
-    chosen = select(pools, plan, SeededNoise(3), "queries")
-    counted = recount(pools, chosen, plan, mechanism.stage.recount, SeededNoise(3), "queries")
+    chosen = drawn(select(pools, plan, "queries"), SeededNoise(3))
+    counted = drawn(recount(pools, chosen, plan, mechanism.stage.recount, "queries"), SeededNoise(3))
     expected = combine(chosen, plan, counted)
     for seed in range(5):
         order = np.random.default_rng(seed).permutation(chosen.ids.size)

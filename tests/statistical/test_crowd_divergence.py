@@ -264,7 +264,7 @@ def test_novel_keys_are_released_as_often_as_computed(
     )
     hers = np.array([[0, key] for key in range(keys)], np.int64)
     pools = ArrayPools(hers, hers, keys, mechanism.stage.selection.bits).tiled(runs)
-    ids = mechanism.perturb({"queries": pools}, SecureNoise())["queries"].ids
+    ids = mechanism.draw({"queries": pools}, SecureNoise())["queries"].ids
     low, high = clopper_pearson(np.unique(ids // keys).size, runs)
     step = mechanism.steps()[0]
     assert low <= step.keys * step.per_key, "within the allowance"

@@ -41,7 +41,7 @@ def seen(holders: int, noise: NoiseSource) -> dict[str, npt.NDArray[np.int64]]:
     """For every copy, how many synthetic users ask its query, and how many click on its page."""
     made = mechanism()
     with tiny_log(copies(holders)) as log:
-        released: Any = made.perturb(made.measure(log, MODE), noise)["log"]
+        released: Any = made.draw(made.measure(log, MODE), noise)["log"]
     found = {}
     for column in ("query", "url"):
         pairs = set(

@@ -50,7 +50,7 @@ def runs(
     """Whole runs, each with its own secret: nothing of the estimate's own code."""
     for seed in range(first, first + RUNS):
         noise = SeededNoise(seed)
-        tables = mechanism.perturb(mechanism.measure(source.log, RunMode(noise.secret("bounding"))), noise)
+        tables = mechanism.draw(mechanism.measure(source.log, RunMode(noise.secret("bounding"))), noise)
         yield {table: found.ids for table, found in tables.items()}
 
 
@@ -123,8 +123,8 @@ def test_what_was_measured_once_serves_every_run(name: str, source: Source) -> N
     first, again = SeededNoise(1), SeededNoise(1)
     pools = mechanism.measure(source.log, RunMode(bytes(16)))
     users = np.zeros(0, np.int64)
-    ids = mechanism.perturb({"queries": scaled(pools["queries"], users, 1.0)}, first)["queries"].ids
-    twice = mechanism.perturb({"queries": scaled(pools["queries"], users, 1.0)}, again)["queries"].ids
+    ids = mechanism.draw({"queries": scaled(pools["queries"], users, 1.0)}, first)["queries"].ids
+    twice = mechanism.draw({"queries": scaled(pools["queries"], users, 1.0)}, again)["queries"].ids
     assert ids.size and (ids == twice).all()
 
 

@@ -43,7 +43,7 @@ def alone(holders: int, keys: int) -> ArrayPools:
 def rate(mechanism: Any, holders: int, runs: int = 40, keys: int = 250) -> float:
     pools = alone(holders, keys)
     assert pools.bits == mechanism.selection.bits
-    seen = [mechanism.perturb({"queries": pools}, SeededNoise(seed))["queries"].ids.size for seed in range(runs)]
+    seen = [mechanism.draw({"queries": pools}, SeededNoise(seed))["queries"].ids.size for seed in range(runs)]
     return float(np.sum(seen)) / (runs * keys)
 
 
@@ -94,7 +94,7 @@ def test_on_a_made_up_log_the_even_chance_is_near_what_is_printed_and_not_at_the
         shown = np.zeros(held.size)
         for seed in range(12):
             pools.again()
-            shown[mechanism.perturb({"queries": pools}, SeededNoise(seed))["queries"].ids] += 1 / 12
+            shown[mechanism.draw({"queries": pools}, SeededNoise(seed))["queries"].ids] += 1 / 12
 
     def share(low: float, high: float) -> float:
         near = (held >= low) & (held <= high)

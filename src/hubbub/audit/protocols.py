@@ -31,12 +31,13 @@ class Subject:
     mechanism: Mechanism
     measure: Callable[[SearchLog, RunMode], dict[str, Any]]
     perturb: Callable[[Mapping[str, Any], NoiseSource], Tables]
+    """Every pair in turn, from what `measure` gave: `Mechanism.draw`."""
     arrange: Callable[[pa.Table], pa.Table] = sort_rows
 
     @staticmethod
     def of(mechanism: Mechanism) -> Subject:
         """The installed mechanism itself."""
-        return Subject(mechanism, mechanism.measure, mechanism.perturb)
+        return Subject(mechanism, mechanism.measure, mechanism.draw)
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,16 @@
 """What every mechanism states about itself, and the two halves it runs in.
 
 A mechanism declares its parameters as data; help texts, validation and the card are made from them.
-`measure` reads the log and gives exact integers; `perturb` adds noise to arrays and sees nothing else,
-so that an audit can run the second half a million times through the very same code.
+`measure` reads the log and gives exact integers; `perturb` sees them and a noise source, and nothing else, so
+that an audit can run the second half a million times through the very same code. A mechanism of several rounds states
+them as a sequence of such pairs.
 """
 
 from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -19,6 +20,7 @@ import pyarrow as pa
 
 from hubbub.errors import OurBug, ParameterError
 from hubbub.mechanisms import measured
+from hubbub.mechanisms.pairs import Draw, drawn
 from hubbub.mechanisms.survival import LaplaceTest
 from hubbub.mechanisms.traits import Traits
 from hubbub.noise.laws import Law
@@ -224,9 +226,18 @@ class Mechanism(Traits, ABC):
     def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
         """Exact bounded counts of the log, or pools of it: deterministic integers, where the mode has them."""
 
-    @abstractmethod
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        """Noise and thresholds: asks the counts, wherever they lie, and the noise source, and nothing else."""
+        """Noise and thresholds of a mechanism of one pair: it sees counts and a noise source, and nothing else."""
+        raise OurBug(f"{self.name} states several pairs")
+
+    def pairs(self, measured: Mapping[str, Any]) -> Generator[Draw, Any, Tables]:
+        """Everything after the first `measure`, as pairs (mechanisms/pairs.py); here a single one."""
+        tables: Tables = yield Draw(measured, self.perturb)
+        return tables
+
+    def draw(self, measured: Mapping[str, Any], noise: NoiseSource) -> Tables:
+        """Every pair in turn, the released tables at the end."""
+        return drawn(self.pairs(measured), noise)
 
     def laws(self) -> tuple[Law, ...]:
         """Every law that `perturb` may draw from, for its widest parameters. Who draws Gaussian noise has to say so."""

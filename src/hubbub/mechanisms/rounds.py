@@ -2,21 +2,24 @@
 
 Keys that cannot win leave, and their users' weight moves to the rest. With `recycled` rounds a key keeps all it
 gathered (crowd); with fresh rounds each test looks at its own round alone (the baselines). Any kind of key,
-any engine: the loop asks `Pools` for sums and the noise source for noise.
+any engine: each round is a pair, whose exact weights come from `Pools`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hubbub.errors import OurBug, ParameterError
-from hubbub.noise import NoiseSource
+from hubbub.mechanisms.pairs import Draw
+from hubbub.noise import Exits, NoiseSource
 from hubbub.noise.laws import Law
 from hubbub.privacy.gaussian import SLACK, GaussianStep, Test, mu2_of, threshold_for
 from hubbub.steps.counts import Integers
@@ -147,20 +150,24 @@ class Selected:
     absent: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
-def select(pools: Pools, plan: Selection, noise: NoiseSource, step: str, known: Known | None = None) -> Selected:
-    """Run the rounds. Tests are key by key; nothing about keys that are not released leaves this function."""
+def select(pools: Pools, plan: Selection, step: str, known: Known | None = None) -> Generator[Draw, Any, Selected]:
+    """The rounds, one pair each: the weights of what is in the running, then noise and a test for each key."""
     if known is not None and replace(known.plan, thresholds=plan.thresholds, drops=plan.drops) != plan:
         raise OurBug("known keys would not have the noise of the others")
     listed = known if known is not None and known.table else None
     others = plan if known is None or listed else known.plan
     passed, running = [], None
     for r in range(len(plan.multiples)):
-        weights = pools.weighed(running, "" if listed is None else listed.table)
-        said = Round(others, r, step, None if listed is None else listed.plan).perturb(weights, noise)
+        round_ = Round(others, r, step, None if listed is None else listed.plan)
+        said: Tested = yield Draw(pools.weighed(running, "" if listed is None else listed.table), round_.perturb)
         passed.append((said.ids, said.accumulators, np.full(said.ids.size, r)))
         running = said.running
     found = _by_id(passed)
-    return found if known is None else _with_absent(found, pools.size, known, noise, step)
+    if known is None:
+        return found
+    exits: Exits = yield Draw(None, NobodysNoise(known.plan, known.size, step).perturb)
+    selected: Selected = yield Draw(known.held(exits.ranks), partial(_with_absent, found, exits, pools.size))
+    return selected
 
 
 @dataclass(frozen=True)
@@ -203,19 +210,29 @@ def _by_id(passed: Sequence[tuple[Integers, Integers, Integers]]) -> Selected:
     return Selected(ids[order], accumulators[order], rounds[order])
 
 
-def _with_absent(found: Selected, size: int, known: Known, noise: NoiseSource, step: str) -> Selected:
-    """Noise alone for every known key; those that pass with it and stand in no pool get the next ids.
+@dataclass(frozen=True)
+class NobodysNoise:
+    """Noise alone for every known key, as if nobody held any: what passes with it."""
 
-    What is drawn for a key of some pool is thrown away: it has had its rounds (docs/proofs/crowd.md, section 10).
+    plan: Selection
+    size: int
+    step: str
+
+    def perturb(self, _: None, noise: NoiseSource) -> Exits:
+        """Which of them pass, when, and with what."""
+        plan = self.plan
+        unit = plan.variances[0] // plan.multiples[0]
+        if not plan.recycled or plan.variances != tuple(m * unit for m in plan.multiples):
+            raise OurBug("absent keys follow recycled rounds of one variance")
+        return noise.absent(f"{self.step} absent keys", self.size, plan.multiples, unit, plan.thresholds, plan.drops)
+
+
+def _with_absent(found: Selected, exits: Exits, size: int, held: Booleans, _: NoiseSource) -> Selected:
+    """Known keys that passed with noise alone and stand in no pool get the next ids.
+
+    What was drawn for a key of some pool is thrown away: it has had its rounds (docs/proofs/crowd.md, section 10).
     """
-    plan = known.plan
-    unit = plan.variances[0] // plan.multiples[0]
-    if not plan.recycled or plan.variances != tuple(m * unit for m in plan.multiples):
-        raise OurBug("absent keys follow recycled rounds of one variance")
-    codes, rounds, accumulators = noise.absent(
-        f"{step} absent keys", known.size, plan.multiples, unit, plan.thresholds, plan.drops
-    )
-    alone = ~known.held(codes)
+    alone, (codes, rounds, accumulators) = ~held, exits
     return Selected(
         np.concatenate([found.ids, size + np.arange(np.count_nonzero(alone))]),
         np.concatenate([found.accumulators, accumulators[alone]]),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +31,7 @@ def write_tables(
         rows = (
             released.rows
             if isinstance(released, Rows)
-            else sort_rows(named_rows(log, mechanism, table, counts[table], tables))
+            else sort_rows(named_rows(log, mechanism, table, counts, tables))
         )
         path = folder / f"{table}.parquet"
         pq.write_table(as_lists(rows, mechanism.offers[table]), path, compression="zstd")
@@ -38,17 +39,21 @@ def write_tables(
     return written
 
 
-def named_rows(log: SearchLog, mechanism: Mechanism, table: str, counts: Counts, tables: Tables) -> pa.Table:
+def named_rows(
+    log: SearchLog, mechanism: Mechanism, table: str, measured: Mapping[str, Any], tables: Tables
+) -> pa.Table:
     """Released ids as text, with their noisy values."""
     released = tables[table]
-    values, spread = released.values, released.noise_sd
+    values, sd = released.values, released.noise_sd
     if values is not None and not np.issubdtype(values.dtype, np.integer):
         raise OurBug(f"{table}: a released value is not an integer")
     size = released.ids.size
     numbers = pa.nulls(size, pa.int64()) if values is None else pa.array(values, pa.int64())
-    spreads = pa.nulls(size, pa.float64()) if spread is None else pa.array(np.broadcast_to(spread, size))
-    rows = counts.text(log.engine, mechanism.offers[table], released.ids)
-    return rows.append_column(mechanism.value_column, numbers).append_column("noise_sd", spreads)
+    sds = pa.nulls(size, pa.float64()) if sd is None else pa.array(np.broadcast_to(sd, size))
+    rows = released.text
+    if rows is None:
+        rows = measured[table].text(log.engine, mechanism.offers[table], released.ids)
+    return rows.append_column(mechanism.value_column, numbers).append_column("noise_sd", sds)
 
 
 def sort_rows(rows: pa.Table) -> pa.Table:

@@ -146,7 +146,7 @@ def run_admitted(
             log.run.drawing()
         ledger.drawing(entry)
         say("drawing noise")
-        tables = mechanism.perturb(counts, noise)
+        tables = mechanism.draw(counts, noise)
         say("writing the release")
         rows = write_public(folder / "public", log, plan, counts, tables, standing)
         write_whose(folder / "owner-only", mechanism.whose(tables))

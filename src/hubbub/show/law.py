@@ -49,11 +49,12 @@ def once_more(log: SearchLog, mechanism: Mechanism, measured: Mapping[str, Any])
     if not usable or not mechanism.steps() or log.ingested.kept > SMALL or "log" in mechanism.tables:
         return {}
     start_over(measured)
-    found = mechanism.perturb(measured, SeededNoise(0))
+    found = mechanism.draw(measured, SeededNoise(0))
     return {
         table: measured[table].text(log.engine, mechanism.offers[table], released.ids)
+        if released.text is None
+        else released.text
         for table, released in found.items()
-        if table in measured
     }
 
 

@@ -52,6 +52,10 @@ class Pools(Protocol):
         """
         ...
 
+    def onward(self) -> tuple[SearchLog, RunMode] | None:
+        """The log and the mode that later stages measure with; None where there is nothing but these pools."""
+        ...
+
     def recount(self, ids: Integers, lam: Integers, cap2: int) -> Integers:
         """For each released key, the sum over all its holders of λ, scaled so that no user's length² exceeds cap2."""
         ...
@@ -74,6 +78,10 @@ class LocalPools:
         """Which keys stand in a public list, by id."""
         raise OurBug("these pools know no lists")
 
+    def onward(self) -> tuple[SearchLog, RunMode] | None:
+        """Nothing but these pools."""
+        return None
+
     def weighed(self, running: Any, listed: str) -> Weights:
         """The weights of a round, as an array."""
         if running is None:
@@ -90,7 +98,7 @@ class EnginePools(Holdings, LocalPools):
     def __init__(
         self, log: SearchLog, keys: Keys, limit: int, bits: int, mode: RunMode, first: str | None = None
     ) -> None:
-        self.bits = bits
+        self.bits, self.mode = bits, mode
         keys.ready(log)
         engine, name, columns = log.engine, keys.name, keys.list()
         super().__init__(log, keys, f"held_{name}", f"pooled_{name}", 0)
@@ -135,6 +143,10 @@ class EnginePools(Holdings, LocalPools):
     def _first(self) -> Integers:
         """The weights of the first round."""
         return by_id(self.log.engine.fetch(f"SELECT kid, w FROM pooled_{self.kind.name}"), "w")
+
+    def onward(self) -> tuple[SearchLog, RunMode]:
+        """The log that they are of, and how it was measured."""
+        return self.log, self.mode
 
     def again(self) -> None:
         """Start over from the same pools: experiments draw noise many times, a release never does."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,8 @@ class Released:
     ids: npt.NDArray[np.int64]
     values: npt.NDArray[np.int64] | None
     noise_sd: float | npt.NDArray[np.float64] | None
+    text: pa.Table | None = field(default=None, kw_only=True)
+    """The text of the keys, in their order, where a later pair has asked for it."""
 
 
 @dataclass(frozen=True)

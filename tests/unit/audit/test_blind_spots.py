@@ -78,7 +78,7 @@ def test_ties_of_optimal_are_broken_by_noise() -> None:
     }
     won = set()
     for _ in range(40):
-        made = mechanism.perturb(counts, SecureNoise())["log"]
+        made = mechanism.draw(counts, SecureNoise())["log"]
         assert isinstance(made, Rows)
         won |= set(made.rows.column("query").to_pylist())
     assert len(won) > 1

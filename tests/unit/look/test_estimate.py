@@ -300,7 +300,7 @@ class Odd(Korolova):
 
         class Own:
             def __init__(self, counts: LocalCounts) -> None:
-                self.n, self.keys, self.parent, self.test = counts.n, counts.keys, counts.parent, counts.test
+                self.n, self.keys, self.test = counts.n, counts.keys, counts.test
 
         return {table: Own(counts.local()) for table, counts in super().measure(log, mode).items()}
 

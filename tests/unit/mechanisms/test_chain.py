@@ -40,7 +40,7 @@ def run(events: list[Event], noise: Any = None, tables: tuple[str, ...] = ALL, *
     mechanism = build("crowd", {**BUDGET, **settings}, tables=tables)
     with tiny_log(events) as log:
         measured = mechanism.measure(log, MODE)
-        found = mechanism.perturb(measured, noise or NoNoise())
+        found = mechanism.draw(measured, noise or NoNoise())
         return {
             t: {tuple(r[:-2]): r[-2] for r in map(tuple, map(dict.values, rows(log, mechanism, t, measured, found)))}
             for t in mechanism.tables
@@ -48,7 +48,7 @@ def run(events: list[Event], noise: Any = None, tables: tuple[str, ...] = ALL, *
 
 
 def rows(log: Any, mechanism: Any, table: str, measured: Any, found: Any) -> list[dict[str, Any]]:
-    listed: list[dict[str, Any]] = named_rows(log, mechanism, table, measured[table], found).to_pylist()
+    listed: list[dict[str, Any]] = named_rows(log, mechanism, table, measured, found).to_pylist()
     return listed
 
 
@@ -115,7 +115,7 @@ def test_a_key_of_somebody_passes_by_its_own_noise_or_not_at_all_and_none_twice(
     stray: list[Event] = [("stray", 0, d, None), ("stray", 10, a, None), ("stray", 20, c, None)]
     with tiny_log([*walkers(200), *stray]) as log:
         measured = mechanism.measure(log, MODE)
-        tables = mechanism.perturb(measured, Everyone())
+        tables = mechanism.draw(measured, Everyone())
         found = {t: [tuple(r.values())[:-2] for r in rows(log, mechanism, t, measured, tables)] for t in ALL}
     pairs = {(x, y) for x in ASKED for y in ASKED if x != y} - {(d, a), (a, c)}
     assert sorted(found["transitions"]) == sorted(pairs)

@@ -16,6 +16,7 @@ import pytest
 
 from hubbub.audit.checks.exact import EnumeratingNoise, gaussian_law
 from hubbub.audit.checks.pooled import Staged
+from hubbub.mechanisms.pairs import drawn
 from hubbub.mechanisms.rounds import Known, Selection, select
 
 PLAN = Selection(0, (1, 2), (2, 4), 1, (1, 3), (0,))
@@ -54,7 +55,8 @@ def selected(size: int, held: dict[int, int], *, forgetful: bool = False) -> Law
     law: Law = defaultdict(float)
     noise = EnumeratingNoise(REACH)
     for _ in noise.runs():
-        found = select(Staged(np.array(list(held.values()), np.int64)), PLAN, noise, "s", Known(PLAN, size, is_held))
+        pools = Staged(np.array(list(held.values()), np.int64))
+        found = drawn(select(pools, PLAN, "s", Known(PLAN, size, is_held)), noise)
         of = np.concatenate([codes[found.ids[found.ids < codes.size]], found.absent])
         left = zip(of.tolist(), found.rounds.tolist(), found.accumulators.tolist(), strict=True)
         law[tuple(sorted(left))] += noise.mass

@@ -98,7 +98,7 @@ def test_the_same_seed_gives_the_same_release(log_file: Path) -> None:
     found = []
     for _ in range(2):
         with package.read_log(log_file, format="aol") as log:
-            out = mechanism.perturb(mechanism.measure(log, RunMode(bytes(16))), SeededNoise(3))["queries"]
+            out = mechanism.draw(mechanism.measure(log, RunMode(bytes(16))), SeededNoise(3))["queries"]
             found.append((out.ids.tolist(), np.asarray(out.values).tolist()))
     assert found[0] == found[1]
 

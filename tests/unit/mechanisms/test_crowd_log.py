@@ -118,7 +118,7 @@ def test_every_bin_is_drawn_once_with_the_stated_noise() -> None:
     mechanism: Any = crowd()
     with tiny_log(events()) as log:
         noise = Recorder()
-        mechanism.perturb(mechanism.measure(log, MODE), noise)
+        mechanism.draw(mechanism.measure(log, MODE), noise)
     asked = [a for a in noise.asked if a[0] in SHAPES]
     assert asked == [(h.name, h.variance, SHAPES[h.name].bins) for h in mechanism.histograms]
 

@@ -121,7 +121,7 @@ def both_ways(log: SearchLog, mechanism: Mechanism, noise: type[Still]) -> list[
     for mode in (MODE, APART):
         counts = mechanism.measure(log, mode)
         assert mode is MODE or not any(isinstance(c, LocalCounts) and c.n.size > BINS for c in counts.values())
-        tables = mechanism.perturb(counts, noise())
+        tables = mechanism.draw(counts, noise())
         found.append({table: rows(log, mechanism, table, counts, tables) for table in tables})
     return found
 
@@ -131,7 +131,7 @@ def rows(log: SearchLog, mechanism: Mechanism, table: str, counts: dict[str, Any
     if isinstance(released, Rows):
         found: list[Any] = released.rows.to_pylist()
         return found
-    return list(sort_rows(named_rows(log, mechanism, table, counts[table], tables)).to_pylist())
+    return list(sort_rows(named_rows(log, mechanism, table, counts, tables)).to_pylist())
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -195,7 +195,7 @@ def test_seeded_noise_is_drawn_in_one_place(log: SearchLog) -> None:
     for name in ("korolova", "korolova with a list", "zealous", "safelog", "optimal", "crowd"):
         mechanism = made(name)
         with pytest.raises(OurBug, match="in one place"):
-            mechanism.perturb(mechanism.measure(log, APART), SeededNoise(1))
+            mechanism.draw(mechanism.measure(log, APART), SeededNoise(1))
 
 
 class Far(DuckDB):

@@ -153,7 +153,7 @@ def test_bad_parameters_are_named(settings: dict[str, Any], word: str) -> None:
 def test_the_mass_at_the_threshold_passes() -> None:
     """The rule is >=: a value exactly at T is released, one below is not."""
     mechanism = Korolova(b=1, K=9, d=1)
-    released = mechanism.perturb({"queries": LocalCounts(np.array([9, 10, 11]))}, NoNoise())["queries"]
+    released = mechanism.draw({"queries": LocalCounts(np.array([9, 10, 11]))}, NoNoise())["queries"]
     assert released.ids.tolist() == [1, 2]
     assert values_of(released) == [10, 11]
 
@@ -163,7 +163,7 @@ def test_clicks_of_a_list_cover_every_listed_url_of_a_released_query() -> None:
     log += [("user0", 50, "b", "u1")]
     mechanism = Korolova(b=1, K=9, b_c=1, d=2, d_c=2, serp=SERP)
     seen = measured(Subject.of(mechanism), log)
-    clicks = mechanism.perturb(seen.counts, NoNoise())["clicks"]
+    clicks = mechanism.draw(seen.counts, NoNoise())["clicks"]
     rows = {seen.keys["clicks"][i]: v for i, v in zip(clicks.ids.tolist(), values_of(clicks), strict=True)}
     assert rows == {("a", "u1"): 3, ("a", "u2"): 0}, "b is not released, `elsewhere` is not listed"
 

@@ -179,7 +179,7 @@ def test_the_log_is_made_of_the_histograms_alone() -> None:
     written = []
     for events in logs:
         with tiny_log(events) as log:
-            table = mechanism.perturb(mechanism.measure(log, MODE), SeededNoise(3))["log"]
+            table = mechanism.draw(mechanism.measure(log, MODE), SeededNoise(3))["log"]
             assert isinstance(table, Rows)
             written.append(table.rows)
     assert written[0].equals(written[1]) and written[0].num_rows > 0
@@ -220,7 +220,7 @@ def test_synthetic_users_have_the_noisy_activity() -> None:
 def test_with_no_noise_nothing_is_left_to_chance() -> None:
     with tiny_log([(f"u{i}", i, "q", "site") for i in range(6)]) as log:
         mechanism = build("optimal", {"d": 1, "b": 1, "b_a": 1, "T": 4, "bins": 2})
-        table = mechanism.perturb(mechanism.measure(log, MODE), NoNoise())["log"]
+        table = mechanism.draw(mechanism.measure(log, MODE), NoNoise())["log"]
         assert isinstance(table, Rows) and table.rows.num_rows == 6
 
 

@@ -185,7 +185,7 @@ def test_the_joint_law_is_that_of_one_draw_a_key() -> None:
     law, high = defaultdict[tuple[int, ...], float](float), 4
     noise = ClosedNoise(reach=high)
     for _ in noise.runs():
-        out = mechanism.perturb({"queries": LocalCounts(np.array(counted))}, noise)["queries"]
+        out = mechanism.draw({"queries": LocalCounts(np.array(counted))}, noise)["queries"]
         assert out.values is not None
         shown = dict(zip(out.ids.tolist(), np.minimum(out.values, high).tolist(), strict=True))
         assert len(shown) == out.ids.size, "a key shows twice"
@@ -204,7 +204,7 @@ def test_strict_publishes_the_value_that_passed() -> None:
         "queries": LocalCounts(np.array([9, 0, 5, 2])),
         "transitions": LocalPairs(np.array([4, 1, 7]), np.array([0, 0, 3]), np.array([2, 3, 0]), ""),
     }
-    out = mechanism.perturb(counts, NoNoise())
+    out = mechanism.draw(counts, NoNoise())
     assert out["queries"].ids.tolist() == [0, 2]
     assert out["queries"].values is not None and out["queries"].values.tolist() == [9, 5]
     assert out["transitions"].ids.tolist() == [(0 << 32) | 2], "one query of the others was not released"
@@ -217,7 +217,7 @@ def test_every_pair_may_show_and_no_query_follows_itself() -> None:
     counts = {"queries": LocalCounts(n), "transitions": LocalPairs(*(np.zeros(0, np.int64),) * 3, "")}
     seen: set[tuple[int, int]] = set()
     for seed in range(20):
-        out = mechanism.perturb(counts, SeededNoise(seed))["transitions"]
+        out = mechanism.draw(counts, SeededNoise(seed))["transitions"]
         assert out.values is not None and (out.values >= 2).all() and np.unique(out.ids).size == out.ids.size
         seen |= {(i >> 32, i & 0xFFFFFFFF) for i in out.ids.tolist()}
     assert seen == {(i, j) for i in range(4) for j in range(4) if i != j}
@@ -229,7 +229,7 @@ def test_one_released_query_has_no_pairs() -> None:
         "queries": LocalCounts(np.array([50, 0, 0, 0])),
         "transitions": LocalPairs(np.array([3]), np.array([0]), np.array([1]), ""),
     }
-    out = mechanism.perturb(counts, SeededNoise(1))
+    out = mechanism.draw(counts, SeededNoise(1))
     assert out["queries"].ids.tolist() == [0] and out["transitions"].ids.size == 0
 
 
@@ -241,4 +241,4 @@ def test_too_many_pairs_of_the_published_form_are_refused() -> None:
     n = np.full(5000, 100)
     counts = {"queries": LocalCounts(n), "transitions": LocalPairs(*(np.zeros(0, np.int64),) * 3, "")}
     with pytest.raises(ParameterError, match="too many rows"):
-        mechanism.perturb(counts, SeededNoise(1))
+        mechanism.draw(counts, SeededNoise(1))

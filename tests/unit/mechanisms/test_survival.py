@@ -83,7 +83,7 @@ def test_the_law_of_a_count_against_draws() -> None:
     law, tries = laplace(mechanism), 40_000
     for n in (law.threshold or 0, law.fewest(0.25), law.fewest(0.95)):
         counts = LocalCounts(np.full(tries, n, np.int64))
-        shown = mechanism.perturb({"queries": counts}, SeededNoise(n))["queries"].ids.size / tries
+        shown = mechanism.draw({"queries": counts}, SeededNoise(n))["queries"].ids.size / tries
         assert shown == pytest.approx(float(law.chance(np.array([float(n)]))[0]), abs=0.0125)
 
 

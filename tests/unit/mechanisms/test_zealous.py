@@ -161,7 +161,7 @@ def test_bad_parameters_are_named(settings: dict[str, Any], word: str) -> None:
 def test_both_thresholds_are_at_least() -> None:
     """τ users pass the filter, T pass the threshold; one fewer does not."""
     mechanism = Zealous(lambda_=1, tau=4, tau_prime=9)
-    released = mechanism.perturb({"queries": LocalCounts(np.array([3, 4, 9, 10, 11]))}, NoNoise())["queries"]
+    released = mechanism.draw({"queries": LocalCounts(np.array([3, 4, 9, 10, 11]))}, NoNoise())["queries"]
     assert released.ids.tolist() == [3, 4] and values_of(released) == [10, 11]
     assert Zealous.frequent(np.array([3, 4, 5]), 4).tolist() == [1, 2]
 

@@ -49,7 +49,7 @@ def released(events: list[Event], noise: Any, settings: dict[str, int] | None = 
     mechanism = build("crowd", BUDGET | (settings or {}), tables=["queries"], **context)
     with tiny_log(events) as log:
         measured = mechanism.measure(log, MODE)
-        out = mechanism.perturb(measured, noise)["queries"]
+        out = mechanism.draw(measured, noise)["queries"]
         texts = measured["queries"].text(log.engine, mechanism.offers["queries"], out.ids)
         return sorted(texts.column("query").to_pylist())
 

@@ -22,6 +22,7 @@ from hubbub.audit.protocols import AuditRow, Event, Kind, Subject, shared_faults
 from hubbub.audit.tiny import MODE, Tiny, tiny_log
 from hubbub.engines.base import Engine
 from hubbub.mechanisms import build
+from hubbub.mechanisms.pairs import drawn
 from hubbub.mechanisms.rounds import Selection, select
 from hubbub.noise import SecureNoise
 from hubbub.noise.source import Integers
@@ -250,7 +251,7 @@ def selected(subject: Subject, events: tuple[Event, ...], make: Make = Tiny) -> 
     with tiny_log(events, make) as log:
         pools: Any = subject.measure(log, MODE)["queries"]
         read, noise = Read.of(pools), KeptNoise()
-        found = select(pools, plan, noise, "queries")
+        found = drawn(select(pools, plan, "queries"), noise)
     by_id = zip(found.ids.tolist(), found.accumulators.tolist(), found.rounds.tolist(), strict=True)
     released = {read.texts[i]: (a, r) for i, a, r in by_id}
     right = rounds_by_hand(read, plan, noise, "queries")

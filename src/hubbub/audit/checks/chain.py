@@ -19,15 +19,17 @@ from hubbub.audit.checks.statistical import lower, smallest_visible, upper
 from hubbub.audit.neighbours import crowd_of
 from hubbub.audit.protocols import AuditRow, Event, Kind, Subject, faults, row
 from hubbub.audit.tiny import MODE, tiny_log
-from hubbub.mechanisms.base import Mechanism
+from hubbub.mechanisms.base import Mechanism, Released
 from hubbub.mechanisms.crowd import Crowd
+from hubbub.mechanisms.crowd import chain as module
 from hubbub.mechanisms.crowd.calibrate import Stage, closed
-from hubbub.mechanisms.rounds import Selected
+from hubbub.mechanisms.crowd.chain import Chain
 from hubbub.noise import Exits, SecureNoise
 from hubbub.privacy.gaussian import GaussianStep
 from hubbub.release.rows import named_rows
 from hubbub.steps import chosen
 from hubbub.steps.counts import Integers
+from hubbub.steps.keys import QUERIES
 from hubbub.steps.pools import EnginePools
 
 LONG = 10**7
@@ -86,17 +88,19 @@ def _later(subject: Subject, events: Sequence[Event]) -> Iterator[tuple[Stage, E
     """Later pools when a … h are released, with first-round weights by the text of the key."""
     stages = _stages(subject)
     with tiny_log(events) as log:
-        measured = subject.measure(log, MODE)
-        chain = measured["chain"]
-        pools = measured["queries"]
+        pools = subject.measure(log, MODE)["queries"]
+        chain = Chain(log, MODE)
         texts = log.engine.fetch(f"SELECT query, kid FROM {pools.keys} ORDER BY query").to_pylist()
         ids = np.array([t["kid"] for t in texts if len(t["query"]) == 1], np.int64)
-        chain.choose(pools, Selected(ids, ids, ids))
+        chain.choose(Released(ids, None, None, text=pools.text(log.engine, QUERIES, ids)))
         if "clicks" in stages:
-            yield stages["clicks"], *_weighed(chain._pools(chain.click_keys, stages["clicks"]))
+            yield stages["clicks"], *_weighed(chain.pools(vars(module)["CHOSEN_CLICKS"], stages["clicks"]))
         if "transitions" in stages:
             chosen.walk(log, 2)
-            yield stages["transitions"], *_weighed(chain._pools(chosen.CHOSEN_TRANSITIONS, stages["transitions"]))
+            yield (
+                stages["transitions"],
+                *_weighed(chain.pools(vars(module)["CHOSEN_TRANSITIONS"], stages["transitions"])),
+            )
 
 
 def _weighed(pools: EnginePools) -> tuple[EnginePools, dict[Any, int]]:
@@ -169,7 +173,7 @@ def _steps_shown(subject: Subject, noise: ChainRecorder) -> tuple[Steps, Steps]:
         found = subject.perturb(measured, noise)
         if "transitions" not in found:
             return Counter(), Counter()
-        shown = named_rows(log, subject.mechanism, "transitions", measured["transitions"], found).to_pylist()
+        shown = named_rows(log, subject.mechanism, "transitions", measured, found).to_pylist()
         pooled = log.engine.fetch("SELECT query, next_query FROM pooled_transitions").to_pylist()
     return _steps(shown), _steps(pooled)
 
@@ -258,6 +262,6 @@ def _shown(subject: Subject, events: Sequence[Event], copies: int) -> Integers:
     with tiny_log(events) as log:
         measured = subject.measure(log, MODE)
         found = subject.perturb(measured, SecureNoise())
-        rows = named_rows(log, subject.mechanism, "transitions", measured["transitions"], found).to_pylist()
+        rows = named_rows(log, subject.mechanism, "transitions", measured, found).to_pylist()
     shown = {r["query"] for r in rows if r["query"][0] == "a" and r["next_query"] == "b" + r["query"][1:]}
     return np.array([f"a{i:04d}" in shown for i in range(copies)], np.int64)

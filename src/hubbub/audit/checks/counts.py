@@ -111,7 +111,7 @@ def row_order(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
             tables = subject.perturb(counts, NoNoise())
             orders.append(
                 {
-                    table: _keys(subject.arrange(named_rows(log, subject.mechanism, table, counts[table], tables)))
+                    table: _keys(subject.arrange(named_rows(log, subject.mechanism, table, counts, tables)))
                     for table in tables
                 }
             )

@@ -120,8 +120,8 @@ def _selected(subject: Subject, pools: Any, noise: NoiseSource) -> tuple[Selecte
     seen: list[Selected] = []
     usual = chain.Domain.select
 
-    def watched(domain: Any, *given: Any) -> Selected:
-        seen.append(usual(domain, *given))
+    def watched(domain: Any, *given: Any) -> Any:
+        seen.append((yield from usual(domain, *given)))
         return seen[-1]
 
     chain.Domain.select = watched  # type: ignore[method-assign, assignment]
@@ -129,7 +129,7 @@ def _selected(subject: Subject, pools: Any, noise: NoiseSource) -> tuple[Selecte
         tables = subject.perturb({"queries": pools}, noise)
     finally:
         chain.Domain.select = usual  # type: ignore[method-assign]
-    rows = named_rows(pools.log, subject.mechanism, "queries", pools, tables)
+    rows = named_rows(pools.log, subject.mechanism, "queries", {"queries": pools}, tables)
     [found] = seen
     return found, set(rows.column("query").to_pylist())
 
@@ -143,7 +143,7 @@ def once(name: str, subject: Subject) -> Iterator[AuditRow]:
             pools = subject.measure(log, MODE)["queries"]
             pooled = set(Read.of(pools).texts)
             tables = subject.perturb({"queries": pools}, ChainRecorder(everyone=everyone))
-            rows = named_rows(log, subject.mechanism, "queries", pools, tables)
+            rows = named_rows(log, subject.mechanism, "queries", {"queries": pools}, tables)
             shown.append(Counter(rows.column("query").to_pylist()))
     wrong = (shown[1] - shown[0] - Counter(_names(subject) - pooled)).total()
     wrong += (shown[0] + Counter(_names(subject) - pooled) - shown[1]).total()
@@ -175,7 +175,7 @@ def _sample(subject: Subject, events: Sequence[Event], copies: int) -> SampledRu
     with tiny_log(events) as log:
         measured = subject.measure(log, MODE)
         tables = subject.perturb(measured, SecureNoise())
-        rows = named_rows(log, subject.mechanism, "queries", measured["queries"], tables)
+        rows = named_rows(log, subject.mechanism, "queries", measured, tables)
     shown = set(rows.column("query").to_pylist())
     values: dict[tuple[str, ...], Integers] = {
         ("queries", q): np.array([0 if f"{q}{i:04d}" in shown else ABSENT for i in range(copies)], np.int64)

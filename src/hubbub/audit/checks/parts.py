@@ -118,7 +118,7 @@ def whole() -> Iterator[AuditRow]:
 
 def _released(log: SearchLog, mechanism: Mechanism, mode: RunMode) -> Counter[tuple[object, ...]]:
     counts = mechanism.measure(log, mode)
-    rows = named_rows(log, mechanism, "queries", counts["queries"], mechanism.perturb(counts, Level()))
+    rows = named_rows(log, mechanism, "queries", counts, mechanism.draw(counts, Level()))
     return Counter(tuple(row.values()) for row in rows.to_pylist())
 
 
@@ -144,7 +144,7 @@ def _draws() -> Integers:
     """What is added to counts far above the threshold, by key."""
     mechanism = build("korolova", {"d": 1, "b": SCALE, "K": 3})
     with tiny_log(EVENTS[:1], LargeTasks) as log:
-        released = mechanism.perturb({"queries": _many(log)}, SecureNoise())["queries"]
+        released = mechanism.draw({"queries": _many(log)}, SecureNoise())["queries"]
     if released.values is None or released.ids.tolist() != list(range(KEYS)):
         raise OurBug("keys that hold enough must all show")
     return np.asarray(released.values, np.int64) - HELD
@@ -167,7 +167,7 @@ def once() -> Iterator[AuditRow]:
     """Whatever is read again is what was read before: no plan with a draw in it is run a second time."""
     for mechanism in _wide():
         with tiny_log(EVENTS, Tasks) as log:
-            mechanism.perturb(mechanism.measure(log, APART), SecureNoise())
+            mechanism.draw(mechanism.measure(log, APART), SecureNoise())
             tables = cast(Tasks, log.engine).mapped
             one, two = ([log.engine.fetch(f"SELECT * FROM {t} ORDER BY kid") for t in tables] for _ in range(2))
         changed = sum(not before.equals(after) for before, after in zip(one, two, strict=True))
@@ -185,7 +185,7 @@ def seeded() -> Iterator[AuditRow]:
     for mechanism in _wide():
         with tiny_log(EVENTS, Tasks) as log:
             try:
-                mechanism.perturb(mechanism.measure(log, APART), SeededNoise(1))
+                mechanism.draw(mechanism.measure(log, APART), SeededNoise(1))
                 refused = False
             except OurBug:
                 refused = True

@@ -114,7 +114,7 @@ def _rows(subject: Subject, events: tuple[Event, ...], engine: type[DuckDB]) -> 
         return {
             table: [
                 tuple(row.values())
-                for row in subject.arrange(named_rows(log, subject.mechanism, table, counts[table], tables)).to_pylist()
+                for row in subject.arrange(named_rows(log, subject.mechanism, table, counts, tables)).to_pylist()
             ]
             for table in tables
         }
@@ -169,7 +169,7 @@ def _winners(mechanism: Mechanism, clicks: int, texts: Sequence[int]) -> Counter
         "text": text,
     }
     for _ in range(RUNS):
-        made = mechanism.perturb(counts, _Fair())["log"]
+        made = mechanism.draw(counts, _Fair())["log"]
         if not isinstance(made, Rows):
             raise TypeError("the table log is not rows")
         had = Counter(int(q) for q in made.rows.column("query").to_pylist())

@@ -7,6 +7,7 @@ it is made of and breaks it in one of the three functions a `Subject` is.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -85,7 +86,7 @@ class _Noise:
 def _with_noise(wrap: Callable[[NoiseSource], NoiseSource]) -> Callable[[Mechanism], Subject]:
     def make(mechanism: Mechanism) -> Subject:
         def perturb(counts: Mapping[str, LocalCounts], noise: NoiseSource) -> Tables:
-            return mechanism.perturb(counts, wrap(noise))
+            return mechanism.draw(counts, wrap(noise))
 
         return replace(Subject.of(mechanism), perturb=perturb)
 
@@ -131,7 +132,7 @@ def _moved_threshold(by: int) -> Callable[[Mechanism], Subject]:
 
         broken = object.__new__(Moved)
         broken.__dict__.update(mechanism.__dict__)
-        return replace(Subject.of(mechanism), perturb=broken.perturb)
+        return replace(Subject.of(mechanism), perturb=broken.draw)
 
     return make
 
@@ -144,7 +145,7 @@ def _without_bound(mechanism: Mechanism) -> Subject:
 def _repeats(mechanism: Mechanism) -> Subject:
     """Events are counted where distinct users are promised."""
     loose = _like(mechanism, dict(mechanism.settings) | {k: 1000 for k in ("d", "d_c") if k in mechanism.settings})
-    loose.variant = "published" if mechanism.variant == "strict" else mechanism.variant
+    loose = _altered(loose, variant="published")
     return replace(Subject.of(mechanism), measure=loose.measure)
 
 
@@ -176,10 +177,17 @@ def _true_order(mechanism: Mechanism) -> Subject:
     """Values are noisy, but the exact counts are published beside another name."""
 
     def perturb(counts: Mapping[str, LocalCounts], noise: NoiseSource) -> Tables:
-        tables = mechanism.perturb(counts, noise)
+        tables = mechanism.draw(counts, noise)
         return {t: Released(r.ids, counts[t].n[r.ids], r.noise_sd) for t, r in tables.items()}
 
     return replace(Subject.of(mechanism), perturb=perturb)
+
+
+def _altered(mechanism: Mechanism, **other: object) -> Mechanism:
+    """A copy that runs with other values than the mechanism states."""
+    broken = copy(mechanism)
+    vars(broken).update(other)
+    return broken
 
 
 def _like(mechanism: Mechanism, settings: Mapping[str, object]) -> Mechanism:
@@ -201,7 +209,7 @@ def _kinder_coins(mechanism: Mechanism) -> Subject:
 
     def perturb(counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         kinder = {t: replace(c, n=c.n + 1) for t, c in counts.items()}
-        return mechanism.perturb(kinder, noise)
+        return mechanism.draw(kinder, noise)
 
     return replace(Subject.of(mechanism), perturb=perturb)
 

@@ -42,7 +42,7 @@ def _left_over(mechanism: Mechanism) -> Subject:
 
     def perturb(counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         sets: Sets = counts["log"]
-        out = mechanism.perturb(counts, noise)["log"]
+        out = mechanism.draw(counts, noise)["log"]
         last = sets.text.take(pa.array(sets.keywords[sets.starts[-2] :])).to_pylist()
         rows = [*out.rows.column("query").to_pylist(), " ".join(sorted(last))] if isinstance(out, Rows) else []
         return {"log": as_log(np.arange(len(rows)), {"query": pa.array(rows, pa.string())})}
@@ -66,7 +66,7 @@ def _as_they_were(column: str) -> Callable[[Mechanism], Subject]:
         def perturb(counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
             """Users or queries as they are in the log."""
             rows: pa.Table = counts["log"].rename_columns({"uid": "user"})
-            out = mechanism.perturb(counts, noise)["log"]
+            out = mechanism.draw(counts, noise)["log"]
             if column == "query":
                 return {"log": as_log(np.arange(rows.num_rows), {"time": rows["time"], "query": rows["query"]})}
             return {"log": replace(out, rows=rows.sort_by("user"))}  # type: ignore[call-arg]

@@ -12,12 +12,9 @@ import numpy as np
 from hubbub.audit.checks.chain import is_chain
 from hubbub.audit.mutants import Mutant, _Noise
 from hubbub.audit.protocols import Subject
-from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Mechanism
 from hubbub.noise import Exits, NoiseSource
 from hubbub.noise.source import Integers
-from hubbub.steps.keys import CLICKS
-from hubbub.steps.mode import RunMode
 
 Rounds = tuple[int, Sequence[int], int, Sequence[int], Sequence[int]]
 Change = Callable[[int, Sequence[int], int, Sequence[int], Sequence[int]], Rounds]
@@ -86,18 +83,9 @@ def _noise(wrap: Callable[[NoiseSource], NoiseSource]) -> Callable[[Mechanism], 
         subject = Subject.of(mechanism)
         if not is_chain(mechanism):
             return subject
-        return replace(subject, perturb=lambda counts, noise: mechanism.perturb(counts, wrap(noise)))
+        return replace(subject, perturb=lambda counts, noise: mechanism.draw(counts, wrap(noise)))
 
     return make
-
-
-def _all_clicks(mechanism: Mechanism) -> Subject:
-    def measure(log: SearchLog, mode: RunMode) -> dict[str, Any]:
-        measured = mechanism.measure(log, mode)
-        measured["chain"].click_keys = CLICKS
-        return measured
-
-    return replace(Subject.of(mechanism), measure=measure) if is_chain(mechanism) else Subject.of(mechanism)
 
 
 TABLE = "transitions"
@@ -116,7 +104,6 @@ CHAIN = (
     Mutant("keys of nobody leave after round 1", _asking(lambda n, m, v, t, d: (n, m, v, t, [t[0], *d[1:]])), TABLE),
     Mutant("noise for keys outside the domain", _asking(lambda n, m, v, t, d: (n + 2, m, v, t, d)), TABLE),
     Mutant("the first keys of nobody pass", _noise(_FirstOnes), TABLE),
-    Mutant("clicks of unreleased queries in later pools", _all_clicks, TABLE),
     Mutant("the kept total of clicks is exact", _noise(_SureTotal), TABLE),
     Mutant("a round of transitions without budget", _noise(_FreeRound), TABLE),
 )

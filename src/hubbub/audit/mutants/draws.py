@@ -14,6 +14,7 @@ import pyarrow as pa
 from hubbub.audit.checks import chain
 from hubbub.audit.protocols import AuditRow, Subject
 from hubbub.mechanisms import build
+from hubbub.steps.keys import CLICKS
 
 Change = Callable[[Any], Any]
 
@@ -24,6 +25,12 @@ def _draws() -> Iterator[AuditRow]:
     for most in (3, 1):
         settings = {"epsilon": 1, "delta": "0.02", "D": 3, "D_t": most}
         yield from chain.draws(Subject.of(build("crowd", settings, tables=tables)))
+
+
+def _shares() -> Iterator[AuditRow]:
+    """One user's share of later pools."""
+    settings = {"epsilon": 1, "delta": "0.02", "D": 3}
+    yield from chain.later_shares(Subject.of(build("crowd", settings, tables=["queries", "clicks", "transitions"])))
 
 
 def _present_only(known: Any) -> Any:
@@ -79,6 +86,11 @@ CHAIN_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, Chan
         "no noise of nobody at all",
         _draws,
         {"hubbub.steps.holdings:Holdings.holds": lambda _: lambda pools, rows: np.ones(rows.num_rows, bool)},
+    ),
+    (
+        "clicks of unreleased queries in later pools",
+        _shares,
+        {"hubbub.mechanisms.crowd.chain:CHOSEN_CLICKS": lambda _: CLICKS},
     ),
     ("kept total outside the sum", _draws, {"hubbub.mechanisms.crowd.calibrate:Stage.steps": _without_kept}),
     (

@@ -29,10 +29,10 @@ Change = Callable[[Any], Any]
 def _held_only(selected: Any) -> Any:
     """Listed queries that nobody holds are left out."""
 
-    def broken(domain: Any, pools: Any, stage: Any, noise: Any, false: Fraction) -> Any:
+    def broken(domain: Any, pools: Any, stage: Any, false: Fraction) -> Any:
         if not domain.table:
-            return selected(domain, pools, stage, noise, false)
-        return select(pools, stage.rounds, noise, stage.name, replace(domain.known(pools, stage, false), size=0))
+            return selected(domain, pools, stage, false)
+        return select(pools, stage.rounds, stage.name, replace(domain.known(pools, stage, false), size=0))
 
     return broken
 
@@ -63,10 +63,8 @@ def _beside_the_pool(made: Any) -> Any:
 def _known_without_noise(one_round: Any) -> Any:
     """Listed queries are counted, not drawn for."""
 
-    def broken(plan: Any, r: int, weights: Any, before: Any, listed: Any, noise: Any, step: str) -> Any:
-        if listed is None:
-            return one_round(plan, r, weights, before, listed, noise, step)
-        return one_round(plan, r, weights, before, listed, _Quiet(noise, ~listed[1]), step)
+    def broken(test: Any, weights: Any, before: Any, listed: Any, noise: Any) -> Any:
+        return one_round(test, weights, before, listed, noise if test.of_listed is None else _Quiet(noise, ~listed))
 
     return broken
 
@@ -84,8 +82,8 @@ class _Quiet:
 
 def _all_listed(one_round: Any) -> Any:
     """Every query has the levels of the list."""
-    return lambda plan, r, weights, before, listed, noise, step: one_round(
-        plan, r, weights, before, listed and (listed[0], np.ones(weights.size, bool)), noise, step
+    return lambda test, weights, before, listed, noise: one_round(
+        test, weights, before, np.ones(weights.size, bool), noise
     )
 
 
@@ -252,7 +250,7 @@ def _calibrated_as_added(calibrate: Any) -> Any:
 
 
 DOMAIN, POOLS = "hubbub.mechanisms.crowd.chain:Domain", "hubbub.steps.pools:EnginePools"
-ONE_ROUND = "hubbub.mechanisms.rounds:one_round"
+ONE_ROUND = "hubbub.mechanisms.rounds:Round.__call__"
 OWN = "SELECT uid, count(*) AS n FROM"
 LIST_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, Change]], ...] = (
     ("listed queries of nobody are left out", listed.of_rounds, {f"{DOMAIN}.select": _held_only}),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -11,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hubbub.audit.mutants import Mutant
+from hubbub.audit.mutants import Mutant, _altered
 from hubbub.audit.protocols import Subject
 from hubbub.ingest.schema import SCHEMA
 from hubbub.log import SearchLog
-from hubbub.mechanisms.base import Mechanism, Released, Rows, Tables
+from hubbub.mechanisms.base import Mechanism, Rows, Tables
 from hubbub.mechanisms.crowd.histograms import Histogram
 from hubbub.mechanisms.crowd.walks import Public
 from hubbub.noise import NoiseSource
@@ -37,9 +36,8 @@ class _SomeBins(Histogram):
 
 def _drawn_by(kind: type[Histogram]) -> Callable[[Mechanism], Subject]:
     def make(mechanism: Mechanism) -> Subject:
-        broken: Any = copy(mechanism)
-        broken.histograms = tuple(kind(h.name, h.mu2, h.bits) for h in broken.histograms)
-        return replace(Subject.of(mechanism), perturb=broken.perturb)
+        drawing = tuple(kind(h.name, h.mu2, h.bits) for h in mechanism.histograms)  # type: ignore[attr-defined]
+        return replace(Subject.of(mechanism), perturb=_altered(mechanism, histograms=drawing).draw)
 
     return make
 
@@ -66,11 +64,11 @@ def _rewritten(change: Callable[[pa.Table, SearchLog], pa.Table]) -> Callable[[M
 
     def make(mechanism: Mechanism) -> Subject:
         def perturb(pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
-            tables = mechanism.perturb(pools, noise)
+            tables = mechanism.draw(pools, noise)
             made = tables["log"]
             if not isinstance(made, Rows):
                 raise TypeError("the table log is not rows")
-            return tables | {"log": Rows.of(change(made.rows, pools["chain"].log))}
+            return tables | {"log": Rows.of(change(made.rows, pools["queries"].log))}
 
         return replace(Subject.of(mechanism), perturb=perturb)
 
@@ -105,16 +103,18 @@ def _file_order(rows: pa.Table, log: SearchLog) -> pa.Table:
 
 def _unreleased(mechanism: Mechanism) -> Subject:
     """Walks start at every query of the pools."""
-    broken: Any = copy(mechanism)
-    public = broken._public
 
-    def all_queries(chain: Any, released: Mapping[str, Released], noisy: Mapping[str, Integers]) -> Public:
-        seen = chain.log.engine.fetch("SELECT query, count(DISTINCT uid) AS users FROM log GROUP BY query")
-        made: Public = public(chain, released, noisy)
-        return replace(made, queries=seen)
+    def perturb(pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
+        engine = pools["queries"].log.engine
 
-    broken._public = all_queries
-    return replace(Subject.of(mechanism), perturb=broken.perturb)
+        def all_queries(*given: Any) -> Public:
+            seen = engine.fetch("SELECT query, count(DISTINCT uid) AS users FROM log GROUP BY query")
+            made: Public = mechanism._public(*given)  # type: ignore[attr-defined]
+            return replace(made, queries=seen)
+
+        return _altered(mechanism, _public=all_queries).draw(pools, noise)
+
+    return replace(Subject.of(mechanism), perturb=perturb)
 
 
 LOG = tuple(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 
 from hubbub.audit.mutants import (
     Mutant,
+    _altered,
     _Float,
     _Halved,
     _moved_threshold,
@@ -61,7 +61,7 @@ def _full_bins(mechanism: Mechanism) -> Subject:
     """Bins without a user get no noise and no row."""
 
     def perturb(counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        tables, held = mechanism.perturb(counts, noise), counts["activity"].n > 0
+        tables, held = mechanism.draw(counts, noise), counts["activity"].n > 0
         busy = tables["activity"]
         values = np.zeros(0, np.int64) if busy.values is None else busy.values[held]
         return tables | {"activity": Released(busy.ids[held], values, busy.noise_sd)}
@@ -73,7 +73,7 @@ def _exact_activity(mechanism: Mechanism) -> Subject:
     """The number of synthetic users is the number of users."""
 
     def perturb(counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        tables, n = mechanism.perturb(counts, noise), counts["activity"].n
+        tables, n = mechanism.draw(counts, noise), counts["activity"].n
         return tables | {"activity": Released(np.arange(n.size), n, 1.0)}
 
     return replace(Subject.of(mechanism), perturb=perturb)
@@ -85,9 +85,10 @@ def _exact_activity(mechanism: Mechanism) -> Subject:
 def _with_x(change: Callable[[Any, Any], Any]) -> Make:
     def make(mechanism: Mechanism) -> Subject:
         def measure(log: SearchLog, mode: RunMode) -> dict[str, Any]:
-            held = mechanism.measure(log, mode)["log"]
+            measured = mechanism.measure(log, mode)
+            held = measured["log"]
             solved = replace(held.solved, x=change(held.problem, held.solved.x))
-            return {"log": replace(held, solved=solved)}
+            return measured | {"log": replace(held, solved=solved)}
 
         return replace(Subject.of(mechanism), measure=measure)
 
@@ -100,9 +101,8 @@ def _one_more(problem: Any, x: Any) -> Any:
 
 def _wider(mechanism: Mechanism) -> Subject:
     """B is the larger of the two limits, not the smaller."""
-    broken: Any = copy(mechanism)
-    broken.settings = dict(mechanism.settings) | {"epsilon": Fraction(3), "delta": Fraction(19, 20)}
-    return replace(Subject.of(mechanism), measure=broken.measure)
+    settings = dict(mechanism.settings) | {"epsilon": Fraction(3), "delta": Fraction(19, 20)}
+    return replace(Subject.of(mechanism), measure=_altered(mechanism, settings=settings).measure)
 
 
 def _unique(mechanism: Mechanism) -> Subject:
@@ -110,12 +110,13 @@ def _unique(mechanism: Mechanism) -> Subject:
     from hubbub.mechanisms.optimal.published.problem import Problem
 
     def measure(log: SearchLog, mode: RunMode) -> dict[str, Any]:
-        held = mechanism.measure(log, mode)["log"]
+        measured = mechanism.measure(log, mode)
+        held = measured["log"]
         rows = log.engine.fetch("SELECT uid, query, count(*) AS n FROM log GROUP BY uid, query ORDER BY query, uid")
         users, pairs = (np.unique(rows.column(c).to_numpy(), return_inverse=True)[1] for c in ("uid", "query"))
         problem = Problem.of(users, pairs, rows.column("n").to_numpy().astype(np.int64))
         alone = (np.bincount(pairs) == 1).astype(np.int64)
-        return {"log": replace(held, problem=problem, solved=replace(held.solved, x=alone))}
+        return measured | {"log": replace(held, problem=problem, solved=replace(held.solved, x=alone))}
 
     return replace(Subject.of(mechanism), measure=measure)
 

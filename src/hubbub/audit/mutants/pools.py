@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from hubbub.audit.mutants import Mutant, _Halved, _like, _Noise, _Shared, _with_noise, _without_bound
+from hubbub.audit.mutants import Mutant, _altered, _Halved, _like, _Noise, _Shared, _with_noise, _without_bound
 from hubbub.audit.protocols import Subject
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Mechanism, Released, Tables
 from hubbub.mechanisms.crowd import Crowd
 from hubbub.mechanisms.crowd.recount import recount
+from hubbub.mechanisms.pairs import drawn
 from hubbub.mechanisms.rounds import Selected, Selection, select
 from hubbub.noise import NoiseSource
 from hubbub.noise.source import Integers
@@ -27,13 +27,12 @@ def _with_selection(change: Callable[[Selection], Selection]) -> Callable[[Mecha
     """A crowd whose selection runs with other integers than it states."""
 
     def make(mechanism: Mechanism) -> Subject:
-        broken: Any = copy(mechanism)
         if isinstance(mechanism, Crowd):
-            first, *later = broken.stages
-            broken.stages = [replace(first, selection=change(first.selection)), *later]
+            first, *later = mechanism.stages
+            broken = _altered(mechanism, stages=(replace(first, selection=change(first.rounds)), *later))
         else:
-            broken.selection = change(broken.selection)
-        return replace(Subject.of(mechanism), perturb=broken.perturb)
+            broken = _altered(mechanism, selection=change(mechanism.selection))  # type: ignore[attr-defined]
+        return replace(Subject.of(mechanism), perturb=broken.draw)
 
     return make
 
@@ -113,7 +112,7 @@ def _presence_from_weights(mechanism: Mechanism) -> Subject:
     def perturb(pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
         held = pools["queries"]
         touched = np.flatnonzero(held.weights(np.arange(held.size)) > 0)
-        return mechanism.perturb({"queries": Restricted(held, touched)}, noise)
+        return mechanism.draw({"queries": Restricted(held, touched)}, noise)
 
     return replace(Subject.of(mechanism), perturb=perturb)
 
@@ -141,9 +140,9 @@ def _unreleased_recount(mechanism: Mechanism) -> Subject:
 
     def perturb(pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
         held, stage = pools["queries"], mechanism.stage  # type: ignore[attr-defined]
-        chosen = select(held, stage.selection, noise, "queries")
+        chosen = drawn(select(held, stage.selection, "queries"), noise)
         every = Selected(np.arange(held.size), np.arange(held.size) << 22, np.zeros(held.size, np.int64))
-        recount(held, every, stage.selection, stage.recount, noise, "queries")
+        drawn(recount(held, every, stage.selection, stage.recount, "queries"), noise)
         return {"queries": Released(chosen.ids, None, None)}
 
     return replace(Subject.of(mechanism), perturb=perturb)
@@ -153,8 +152,8 @@ def _second_read(mechanism: Mechanism) -> Subject:
     """The rounds are evaluated twice: keys from one evaluation, counts from another."""
 
     def perturb(pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        select(pools["queries"], mechanism.selections["queries"], noise, "queries")
-        return mechanism.perturb(pools, noise)
+        drawn(select(pools["queries"], mechanism.selections["queries"], "queries"), noise)
+        return mechanism.draw(pools, noise)
 
     return replace(Subject.of(mechanism), perturb=perturb)
 

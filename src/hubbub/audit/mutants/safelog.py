@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from hubbub.audit.mutants import Mutant, _Float, _Halved, _like, _Noise, _Shared, _with_noise
+from hubbub.audit.mutants import Mutant, _altered, _Float, _Halved, _like, _Noise, _Shared, _with_noise
 from hubbub.audit.protocols import Subject
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Mechanism, Tables
@@ -115,9 +114,9 @@ def _nobody(kind: type[_Nobody], of: str = "") -> Callable[[Mechanism], Subject]
 
 def _twice(mechanism: Mechanism, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
     """A query of the log is in the pool as well, and has a second draw there: it shows if either passes."""
-    tables = mechanism.perturb(counts, noise)
+    tables = mechanism.draw(counts, noise)
     queries = counts["queries"]
-    again = mechanism.perturb({"queries": replace(queries, n=np.zeros_like(queries.n))}, noise)["queries"]
+    again = mechanism.draw({"queries": replace(queries, n=np.zeros_like(queries.n))}, noise)["queries"]
     shown = tables["queries"]
     more = again.ids[~np.isin(again.ids, shown.ids) & (queries.n[again.ids] > 0)]
     both = np.concatenate([shown.ids, more])
@@ -144,7 +143,7 @@ def _unseen(table: str, kind: type[_Queries] | type[_Transitions]) -> Callable[[
     """What noise alone lets pass is released, somebody's keys not discarded: a held key may show twice."""
 
     def change(mechanism: Mechanism, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        return mechanism.perturb({**counts, table: kind(**vars(counts[table]))}, noise)
+        return mechanism.draw({**counts, table: kind(**vars(counts[table]))}, noise)
 
     return _perturb(change)
 
@@ -154,7 +153,7 @@ def _moved(by: int) -> Callable[[Mechanism], Subject]:
 
     def change(mechanism: Mechanism, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         moved = {table: replace(c, n=np.where(c.n > 0, c.n - by, c.n)) for table, c in counts.items()}
-        tables = mechanism.perturb(moved, noise)
+        tables = mechanism.draw(moved, noise)
         return {t: replace(r, values=r.values + _back(moved[t], r.ids, by)) for t, r in tables.items()}  # type: ignore[operator]
 
     return _perturb(change)
@@ -168,7 +167,7 @@ def _back(counts: Any, ids: Integers, by: int) -> Integers:
 
 
 def _exact_value(mechanism: Mechanism, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
-    tables = mechanism.perturb(counts, noise)
+    tables = mechanism.draw(counts, noise)
     shown, n = tables["queries"], counts["queries"].n
     held = n[shown.ids]
     return {**tables, "queries": replace(shown, values=np.where(held > 0, held, np.asarray(shown.values)))}
@@ -176,10 +175,8 @@ def _exact_value(mechanism: Mechanism, counts: Mapping[str, Any], noise: NoiseSo
 
 def _half_scale(mechanism: Mechanism) -> Subject:
     """b/2 everywhere, keys of nobody included."""
-    broken = copy(mechanism)
     halved = {k: Fraction(v) / 2 if k in ("b", "b_c", "b_t") else v for k, v in mechanism.settings.items()}
-    broken.settings = halved
-    return replace(Subject.of(mechanism), perturb=broken.perturb)
+    return replace(Subject.of(mechanism), perturb=_altered(mechanism, settings=halved).draw)
 
 
 SAFELOG = (

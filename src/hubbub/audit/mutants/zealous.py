@@ -34,7 +34,7 @@ def _moved_filter(by: int) -> Callable[[Mechanism], Subject]:
 
         broken = object.__new__(Moved)
         broken.__dict__.update(mechanism.__dict__)
-        return replace(Subject.of(mechanism), perturb=broken.perturb)
+        return replace(Subject.of(mechanism), perturb=broken.draw)
 
     return make
 
@@ -44,7 +44,7 @@ def _filter_after(mechanism: Mechanism) -> Subject:
     loose = _like(mechanism, dict(mechanism.settings) | {"tau": 1})
 
     def perturb(counts: Mapping[str, LocalCounts], noise: NoiseSource) -> Tables:
-        return loose.perturb(counts, noise)
+        return loose.draw(counts, noise)
 
     return replace(Subject.of(mechanism), perturb=perturb)
 

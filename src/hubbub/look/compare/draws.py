@@ -113,7 +113,7 @@ class Bench:
                     pq.write_table(one.rows.select(SCHEMA.names), work / "log.parquet")
                     log = stack.enter_context(opened(work / "log.parquet", work, self.source, synthetic=True))
                 else:
-                    rows = named_rows(self.log, mechanism, name, measured[name], tables)
+                    rows = named_rows(self.log, mechanism, name, measured, tables)
                     found[name] = as_lists(rows, mechanism.offers[name])
             counts = mechanism.value_column if found else "count"
             yield stack.enter_context(Evidence(counts, found, log))
@@ -122,7 +122,7 @@ class Bench:
 def drawn(mechanism: Mechanism, measured: Mapping[str, Any], seed: int) -> Tables:
     """One draw; what a draw before this one used up starts over."""
     start_over(measured)
-    return mechanism.perturb(measured, SeededNoise(seed))
+    return mechanism.draw(measured, SeededNoise(seed))
 
 
 def opened(parquet: Path, work: Path, source: CleanedLog, *, synthetic: bool = False) -> SearchLog:

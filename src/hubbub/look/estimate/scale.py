@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.look.estimate.shape import LogShape
-from hubbub.mechanisms.crowd.chain import Chain, Later
 from hubbub.steps.counts import Integers, LocalCounts
 from hubbub.steps.pools import DistributedPools, EnginePools, LocalPools
 
@@ -50,8 +49,8 @@ def start_over(measured: Mapping[str, Any]) -> None:
 
 
 def follows(measured: Any) -> bool:
-    """Whether it waits for what others release: a chain, its tables, the histograms behind a synthetic log."""
-    return isinstance(measured, Chain | Later | dict)
+    """Whether it is for what others release: the histograms behind a synthetic log."""
+    return isinstance(measured, dict)
 
 
 def scaled(measured: Any, users: Integers, scale: float) -> Any:

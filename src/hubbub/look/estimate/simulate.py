@@ -1,4 +1,4 @@
-"""Any mechanism: its own `measure` and `perturb`, with repeatable noise, a few times.
+"""Any mechanism: its own pairs of `measure` and `perturb`, with repeatable noise, a few times.
 
 Nothing is approximated but the mean over runs. The noise repeats itself, so no run of it can ever be a release.
 """
@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from hubbub.look.estimate.curve import by_keys, points
 from hubbub.look.estimate.result import Error, TableEstimate, Volume, volume_of
 from hubbub.look.estimate.scale import follows, grown, scalable, scaled, start_over
 from hubbub.look.estimate.shape import LogShape, held, key_table, shape_of
-from hubbub.mechanisms.base import Released
+from hubbub.mechanisms.base import Released, Tables
 from hubbub.noise import SeededNoise
 from hubbub.steps.counts import LocalCounts
 from hubbub.steps.mode import RunMode
 from hubbub.steps.pools import EnginePools
 
 if TYPE_CHECKING:
+    from hubbub.log import SearchLog
     from hubbub.look.estimate.source import Source
     from hubbub.mechanisms import Mechanism
 
@@ -77,23 +79,32 @@ def each(mechanism: Mechanism, source: Source, runs: int) -> Iterator[dict[str, 
             for name, m in measured.items()
             if scale == 1 or not follows(m)  # what follows from released queries can be counted, not scaled up
         }
-        found = mechanism.perturb(ready, noise)
+        found = mechanism.draw(ready, noise)
         shapes = samples | {
-            table: shape_of(log, mechanism.offers[table], measured[table].keys, unbounded[table])
+            table: shape_of(log, mechanism.offers[table], keys_of(log, table, measured, found), unbounded[table])
             for table in found
             if table in unbounded and _later(measured.get(table), samples.get(table))
         }
         yield {
-            table: look(mechanism.value_column, sample, scale, measured[table], ready[table], found[table])
+            table: look(mechanism.value_column, sample, scale, measured.get(table), ready.get(table), found[table])
             for table, sample in shapes.items()
             if table in found
         }
 
 
+def keys_of(log: SearchLog, table: str, measured: Mapping[str, Any], found: Tables) -> str:
+    """The engine's table of a table's keys by id: those that were measured, or those that were released."""
+    text = found[table].text
+    if table in measured or text is None:
+        return str(measured[table].keys)
+    log.engine.register(f"released_{table}", text.append_column("kid", pa.array(found[table].ids)))
+    return f"released_{table}"
+
+
 def _later(measured: Any, sample: LogShape | None) -> bool:
     """Whether keys are known only now: they followed from a release, or stood on a list and nobody holds them."""
     adopted = isinstance(measured, EnginePools) and sample is not None and measured.size > int((sample.id >= 0).sum())
-    return adopted or follows(measured)
+    return adopted or measured is None
 
 
 def look(value: str, sample: LogShape, scale: float, measured: Any, ready: Any, found: Released) -> SimulatedRun:

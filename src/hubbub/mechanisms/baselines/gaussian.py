@@ -8,7 +8,7 @@ that leaves δ whole for every number of keys of one user's own (closed form, pr
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from hubbub.errors import OurBug
 from hubbub.mechanisms import measured
 from hubbub.mechanisms.base import DELTA, EPSILON, SURE, Bound, Parameter, Released, Tables, Value
 from hubbub.mechanisms.baselines.selectors import BOUND, PROOF, Baseline
+from hubbub.mechanisms.pairs import Draw
 from hubbub.mechanisms.rounds import Selection, grid, select
 from hubbub.mechanisms.survival import RoundsTest
 from hubbub.noise.laws import Law
@@ -122,12 +123,16 @@ class GaussianThreshold(Baseline, register=True):
             return {"queries": count(log, QUERIES, bound.random_keys(QUERIES, self.selection.limit, mode.secret), mode)}
         return {"queries": fixed(log, QUERIES, self.selection.limit, self.selection.bits, mode)}
 
+    def pairs(self, measured: Mapping[str, Any]) -> Generator[Draw, Any, Tables]:
+        """Weights shared over a pool are a selection of one round."""
+        if self.unit:
+            return (yield from super().pairs(measured))
+        found = yield from select(measured["queries"], self.selection, "queries")
+        return {"queries": Released(found.ids, None, None)}
+
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        """Noise, threshold; with unit weights the value that passed is the count."""
-        plan = self.selection
-        if not self.unit:
-            return {"queries": Released(select(counts["queries"], plan, noise, "queries").ids, None, None)}
-        return {"queries": counts["queries"].test(UnitWeights(plan), noise)}
+        """With unit weights: noise, threshold; the value that passed is the count."""
+        return {"queries": counts["queries"].test(UnitWeights(self.selection), noise)}
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ docs/proofs/crowd.md with its own tests. Keys only: no count is published.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hubbub.errors import OurBug, ParameterError
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Tables, Value
+from hubbub.mechanisms.pairs import Draw
 from hubbub.mechanisms.rounds import Selection, fresh, grid, select
 from hubbub.mechanisms.survival import RoundsTest
 from hubbub.noise.laws import Law
@@ -22,7 +23,6 @@ from hubbub.steps.keys import QUERIES
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
-    from hubbub.noise import NoiseSource
     from hubbub.steps.mode import RunMode
 
 PROOF = "docs/proofs/crowd.md"
@@ -126,6 +126,7 @@ class PooledBaseline(Baseline):
 
         return {"queries": fixed(log, QUERIES, self.selection.limit, self.selection.bits, mode)}
 
-    def perturb(self, pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
+    def pairs(self, measured: Mapping[str, Any]) -> Generator[Draw, Any, Tables]:
         """Select; no counts."""
-        return {"queries": Released(select(pools["queries"], self.selection, noise, "queries").ids, None, None)}
+        found = yield from select(measured["queries"], self.selection, "queries")
+        return {"queries": Released(found.ids, None, None)}

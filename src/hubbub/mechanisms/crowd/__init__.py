@@ -10,8 +10,10 @@ Theory and integer form: docs/proofs/crowd.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -20,10 +22,11 @@ from hubbub.errors import ParameterError
 from hubbub.mechanisms import measured
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Rows, Tables, Value
 from hubbub.mechanisms.crowd import calibrate, histograms, stages
-from hubbub.mechanisms.crowd.chain import Chain, Domain, Later, count
+from hubbub.mechanisms.crowd.chain import Chain, Domain, count, sessions, text_of
 from hubbub.mechanisms.crowd.common import noise_in_common
 from hubbub.mechanisms.crowd.synthetic import synthesise
 from hubbub.mechanisms.crowd.walks import Public
+from hubbub.mechanisms.pairs import Draw
 from hubbub.mechanisms.rounds import Selection, select
 from hubbub.mechanisms.survival import RoundsTest
 from hubbub.noise.laws import Law
@@ -31,14 +34,13 @@ from hubbub.privacy.gaussian import GaussianStep
 from hubbub.privacy.guarantee import Claim, Neighbours
 from hubbub.steps.chosen import LONGEST, SESSIONS
 from hubbub.steps.counts import Integers
-from hubbub.steps.holdings import Holdings
 from hubbub.steps.keys import CLICKS, KEYWORDS, LOG, QUERIES, TRANSITIONS
 from hubbub.steps.pools import fixed
 from hubbub.steps.profile import SHAPES, profile
 from hubbub.steps.sessions import require_times
 
 if TYPE_CHECKING:
-    from hubbub.log import SearchLog
+    from hubbub.log import Period, SearchLog
     from hubbub.noise import NoiseSource
     from hubbub.public.lists import QueryPool
     from hubbub.steps.mode import RunMode
@@ -293,58 +295,61 @@ class Crowd(Mechanism, register=True):
             log.engine.register(LISTED, self._known())
         ahead = LISTED if self.listed else None
         found: dict[str, Any] = {first: fixed(log, self.offers[first], limit, self.selection.bits, mode, ahead)}
-        later = {table: Later() for table in self.tables if table != first}
-        if len(self.stages) > 1:
-            found |= {"chain": Chain(log, mode, later | {t: Later() for t in self.offers if t not in later}), **later}
         if self.histograms:
             found["log"] = profile(log, {h.name: h.bits for h in self.histograms})
         return found
 
-    def perturb(self, pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        """Select, count again, combine; then the stages that follow from it, where there is a log to ask (`chain`)."""
-        first = self.stage
-        held = pools[first.name]
+    def pairs(self, measured: Mapping[str, Any]) -> Generator[Draw, Any, Tables]:
+        """Select, count again, combine; then the stages that follow from it, where there is a log to ask."""
+        first, pools = self.stage, measured[self.stage.name]
         if self.listed:
             rows = self._known()
             known = Domain(rows.num_rows, rows.take, LISTED)
-            found = known.select(held, first, noise, Fraction(self.settings["F_list"]))
+            found = yield from known.select(pools, first, Fraction(self.settings["F_list"]))
         else:
-            found = select(held, first.rounds, noise, first.name)
-        released = {first.name: count(held, first, found, noise, few=True)}
-        if "chain" in pools:
-            chain: Chain = pools["chain"]
-            chain.choose(held, found)
-            self._follow(chain, released, noise)
+            found = yield from select(pools, first.rounds, first.name)
+        released = {first.name: (yield from count(pools, first, found, few=True))}
+        onward = pools.onward()
+        if len(self.stages) > 1 and onward is not None:
+            log, mode = onward
+            text = pools.text(log.engine, self.offers[first.name], found.ids)
+            released[first.name] = replace(released[first.name], text=text)
+            yield from self._follow(Chain(log, mode), released)
             if "log" in self.tables:
-                noisy = histograms.draw(self.histograms, pools["log"], noise)
-                public = self._public(chain, released, noisy)
-                released["log"] = Rows.of(synthesise(public, noise.secret("synthetic log")))
+                noisy = yield Draw(measured["log"], partial(histograms.draw, self.histograms))
+                released["log"] = yield Draw(self._public(released, noisy, log.period), made_up)
         return {table: released[table] for table in self.tables if table in released}
 
-    def _follow(self, chain: Chain, released: dict[str, Released], noise: NoiseSource) -> None:
+    def _follow(self, chain: Chain, released: dict[str, Released]) -> Generator[Draw, Any, None]:
         """Every later stage, in the order of the budget; none is skipped because of what another released."""
-        false = Fraction(self.settings.get("F", 1))
-        levels: list[tuple[Holdings, Released]] = []
+        queries, false = released["queries"], Fraction(self.settings.get("F", 1))
+        chain.choose(queries)
+        levels: list[Released] = []
         for stage in self.stages[1:]:
             if stage.name == "clicks":
-                released["clicks"] = chain.clicks(stage, released["queries"], noise)
+                released["clicks"] = yield from chain.clicks(stage, queries)
             elif stage.name == "transitions":
                 longest = LONGEST if any(s.name in stages.SEQUENCES for s in self.stages) else 2
-                released["transitions"] = chain.transitions(stage, released["queries"], noise, false, longest=longest)
+                released["transitions"] = yield from chain.transitions(stage, queries, false, longest=longest)
             elif stage.name in stages.SEQUENCES:
-                shorter = levels[-1][1] if levels else released["transitions"]
-                levels.append(chain.sequences(stage, stages.SEQUENCES[stage.name], shorter, noise, false))
+                shorter = levels[-1] if levels else released["transitions"]
+                levels.append((yield from chain.sequences(stage, stages.SEQUENCES[stage.name], shorter, false)))
             elif stage.name == "keywords":
-                released["keywords"] = chain.keywords(stage, noise)
+                released["keywords"] = yield from chain.keywords(stage, queries)
         if levels:
-            released["sessions"] = chain.sessions(levels)
+            released["sessions"] = sessions(levels)
 
-    def _public(self, chain: Chain, released: Mapping[str, Released], noisy: Mapping[str, Integers]) -> Public:
+    def _public(self, released: Mapping[str, Released], noisy: Mapping[str, Integers], period: Period | None) -> Public:
         """All that the synthetic log is made of: texts and counts of released keys, noisy bins, the stated period."""
         tables = {}
         for name in ("queries", "clicks", "transitions", "sessions"):
             table = released[name]
             users = pa.nulls(table.ids.size, pa.int64()) if table.values is None else pa.array(table.values)
-            tables[name] = chain.named(self.offers[name], table.ids).append_column("users", users)
-        spread = {h.name: h.variance**0.5 for h in self.histograms}
-        return Public(**tables, histograms=noisy, noise_sd=spread, period=chain.log.period)
+            tables[name] = text_of(table).append_column("users", users)
+        sds = {h.name: h.variance**0.5 for h in self.histograms}
+        return Public(**tables, histograms=noisy, noise_sd=sds, period=period)
+
+
+def made_up(public: Public, noise: NoiseSource) -> Rows:
+    """A synthetic log: a function of what was released and of a random seed."""
+    return Rows.of(synthesise(public, noise.secret("synthetic log")))

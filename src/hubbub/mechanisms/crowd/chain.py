@@ -5,30 +5,32 @@
                 → sequences of 3, then 4 (closed)  all joins of released shorter ones
             → keywords (closed: the words of S)    counted, nothing to select
 
-What each stage asks of the log is a `Later` on the engine; the chain itself is the same for any.
+Every stage is a run of pairs: it measures with the log and with what was released, and hands exact numbers to what adds
+noise to them. A released table carries the text of its keys, which is public by then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hubbub.engines import Engine
+from hubbub.errors import OurBug
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Released
 from hubbub.mechanisms.crowd.calibrate import Stage, closed
 from hubbub.mechanisms.crowd.combine import Counted, alone, combine, enough
 from hubbub.mechanisms.crowd.recount import recount, recount_all
+from hubbub.mechanisms.pairs import Draw
 from hubbub.mechanisms.rounds import Known, Selected, select
-from hubbub.noise import NoiseSource
 from hubbub.steps import chosen
-from hubbub.steps.counts import Integers, texts
-from hubbub.steps.holdings import Holdings
+from hubbub.steps.chosen import CHOSEN_CLICKS, CHOSEN_TRANSITIONS
+from hubbub.steps.counts import Integers
 from hubbub.steps.keys import Keys
 from hubbub.steps.mode import RunMode
 from hubbub.steps.pools import EnginePools, Pools, fixed
@@ -49,18 +51,18 @@ class Domain:
         plan = closed(stage.rounds, self.size, false)
         return Known(plan, self.size, lambda codes: pools.holds(self.rows(codes)), self.table)
 
-    def select(self, pools: EnginePools, stage: Stage, noise: NoiseSource, false: Fraction) -> Selected:
+    def select(self, pools: EnginePools, stage: Stage, false: Fraction) -> Generator[Draw, Any, Selected]:
         """The rounds; keys that pass and that nobody holds are adopted."""
-        found = select(pools, stage.rounds, noise, stage.name, self.known(pools, stage, false))
+        found = yield from select(pools, stage.rounds, stage.name, self.known(pools, stage, false))
         pools.adopt(self.rows(found.absent))
         return found
 
 
-def count(pools: Pools, stage: Stage, found: Selected, noise: NoiseSource, *, few: bool = False) -> Released:
+def count(pools: Pools, stage: Stage, found: Selected, *, few: bool = False) -> Generator[Draw, Any, Released]:
     """Counts of released keys. A later table with too few of them has none: its small share buys mostly noise."""
     if stage.recount is None:
         return Released(found.ids, None, None)
-    counted = recount(pools, found, stage.rounds, stage.recount, noise, stage.name)
+    counted = yield from recount(pools, found, stage.rounds, stage.recount, stage.name)
     if not few and not enough(found.ids.size):
         return Released(found.ids, None, None)
     result: Counted = combine(found, stage.rounds, counted)
@@ -75,7 +77,7 @@ def at_most(child: Released, parent: Released, places: Integers) -> Released:
 
 
 def places(texts: pa.ChunkedArray, among: pa.ChunkedArray) -> Integers:
-    """Where texts stand among others; all of them do."""
+    """The place of each text in another column, which holds all of them."""
     found: Integers = pc.index_in(texts, value_set=among).to_numpy()
     return found
 
@@ -86,125 +88,95 @@ def by_value(released: Released, texts: Sequence[tuple[str, ...]]) -> Integers:
     return np.array(sorted(range(len(texts)), key=lambda i: (-values[i], texts[i])), np.int64)
 
 
-@dataclass
-class Later:
-    """A later table on the engine: its keys have names only once earlier stages are through."""
-
-    keys: str = ""
-
-    def text(self, engine: Engine, kind: Keys, ids: Integers) -> pa.Table:
-        """The text of released keys, in the order of `ids`."""
-        return texts(engine, self.keys, kind, ids)
+def text_of(released: Released) -> pa.Table:
+    """The text of released keys, in their order."""
+    if released.text is None:
+        raise OurBug("the text of these keys was not asked for")
+    return released.text
 
 
-@dataclass
+@dataclass(frozen=True)
 class Chain:
-    """What later stages may ask of the log."""
+    """What later stages measure with: the log, and how this run counts. No noise is added by it."""
 
     log: SearchLog
     mode: RunMode
-    tables: dict[str, Later] = field(default_factory=dict)
-    """Where the text of a released table's keys stands, by table."""
-    texts: dict[str, pa.Table] = field(default_factory=dict)
-    """Released keys of a stage, by place."""
-    click_keys: Keys = chosen.CHOSEN_CLICKS
 
-    def choose(self, pools: Holdings, found: Selected) -> None:
+    def choose(self, queries: Released) -> None:
         """From here on these queries are public."""
-        self.log.engine.register("chosen_queries", self._texts(pools, found))
+        self.log.engine.register("chosen_queries", text_of(queries))
 
-    def _texts(self, pools: Holdings, selected: Selected) -> pa.Table:
-        """The text of released keys, in the order of their ids here; kept for the stages that follow."""
-        kind, ids = pools.kind, selected.ids
-        self.texts[kind.name] = found = texts(self.log.engine, pools.keys, kind, ids)
-        return found
-
-    def named(self, kind: Keys, ids: Integers) -> pa.Table:
-        """The text of released keys."""
-        if kind.name in self.texts:
-            return self.texts[kind.name]
-        return texts(self.log.engine, self.tables[kind.name].keys, kind, ids)
-
-    def _pools(self, kind: Keys, stage: Stage) -> EnginePools:
+    def pools(self, kind: Keys, stage: Stage) -> EnginePools:
+        """What users hold of a later stage's keys."""
         return fixed(self.log, kind, stage.rounds.limit, stage.rounds.bits, self.mode)
+
+    def named(self, pools: EnginePools, released: Released) -> Released:
+        """Released keys with their text, under ids of their own."""
+        text = pools.text(self.log.engine, pools.kind, released.ids)
+        return replace(released, ids=np.arange(released.ids.size), text=text)
 
     # ------------------------------------------------------------------ one stage after another
 
-    def clicks(self, stage: Stage, queries: Released, noise: NoiseSource) -> Released:
+    def clicks(self, stage: Stage, queries: Released) -> Generator[Draw, Any, Released]:
         """Clicks on released queries."""
-        pools = self._pools(self.click_keys, stage)
-        found = select(pools, stage.rounds, noise, stage.name)
-        released = count(pools, stage, found, noise)
-        self.tables["clicks"].keys = pools.keys
-        asked = self._texts(pools, found).column("query")
-        return at_most(released, queries, places(asked, self.texts["queries"].column("query")))
+        pools = self.pools(CHOSEN_CLICKS, stage)
+        found = yield from select(pools, stage.rounds, stage.name)
+        released = self.named(pools, (yield from count(pools, stage, found)))
+        asked = text_of(released).column("query")
+        return at_most(released, queries, places(asked, text_of(queries).column("query")))
 
     def transitions(
-        self, stage: Stage, queries: Released, noise: NoiseSource, false: Fraction, *, longest: int
-    ) -> Released:
+        self, stage: Stage, queries: Released, false: Fraction, *, longest: int
+    ) -> Generator[Draw, Any, Released]:
         """Steps between two different released queries, over all ordered pairs of them."""
         chosen.walk(self.log, longest)
-        pools = self._pools(chosen.CHOSEN_TRANSITIONS, stage)
-        asked, n = self.texts["queries"].column("query"), queries.ids.size
+        pools = self.pools(CHOSEN_TRANSITIONS, stage)
+        asked, n = text_of(queries).column("query"), queries.ids.size
 
         def rows(codes: Integers) -> pa.Table:
             first, second = np.divmod(codes, max(1, n - 1))
             second += second >= first  # no diagonal
             return pa.table({"query": asked.take(first), "next_query": asked.take(second)})
 
-        found = Domain(n * (n - 1), rows).select(pools, stage, noise, false)
-        released = count(pools, stage, found, noise)
-        for ends in self._texts(pools, found).itercolumns():
+        found = yield from Domain(n * (n - 1), rows).select(pools, stage, false)
+        released = self.named(pools, (yield from count(pools, stage, found)))
+        for ends in text_of(released).itercolumns():
             released = at_most(released, queries, places(ends, asked))
-        self.tables["transitions"].keys = pools.keys
         return released
 
     def sequences(
-        self, stage: Stage, length: int, shorter: Released, noise: NoiseSource, false: Fraction
-    ) -> tuple[Holdings, Released]:
+        self, stage: Stage, length: int, shorter: Released, false: Fraction
+    ) -> Generator[Draw, Any, Released]:
         """Runs of `length` queries, over all joins of released shorter ones."""
-        if length == 3:
-            texts = self.texts["transitions"]
-            heads: list[tuple[str, ...]] = list(
-                zip(texts.column("query").to_pylist(), texts.column("next_query").to_pylist(), strict=True)
-            )
-        else:
-            texts = self.texts[f"sequences_{length - 1}"]
-            heads = [tuple(t.split(SEPARATOR)) for t in texts.column("queries").to_pylist()]
+        columns = [column.to_pylist() for column in text_of(shorter).itercolumns()]
+        heads = [tuple(q for text in row for q in text.split(SEPARATOR)) for row in zip(*columns, strict=True)]
         order = by_value(shorter, heads)
         heads = [heads[i] for i in order]
         joined, parents = chosen.joins(heads[: chosen.joinable(heads)])  # the most frequent, if all would be too many
         table = pa.table({"queries": pa.array(joined, pa.string())})
         self.log.engine.register(f"joined_{length}", table)
-        pools = self._pools(chosen.sequences(length), stage)
-        found = Domain(len(joined), table.take).select(pools, stage, noise, false)
-        released = count(pools, stage, found, noise, few=True)
-        codes = places(self._texts(pools, found).column("queries"), table.column("queries"))
+        pools = self.pools(chosen.sequences(length), stage)
+        found = yield from Domain(len(joined), table.take).select(pools, stage, false)
+        released = self.named(pools, (yield from count(pools, stage, found, few=True)))
+        codes = places(text_of(released).column("queries"), table.column("queries"))
         for parent in order[parents[codes]].T:
             released = at_most(released, shorter, parent)
-        return pools, released
+        return released
 
-    def sessions(self, levels: list[tuple[Holdings, Released]]) -> Released:
-        """All lengths as one table; it has counts if there are enough of them together."""
-        sql, shift, shifts = [], 0, []
-        for pools, _ in levels:
-            sql.append(f"SELECT kid + {shift} AS kid, queries FROM {pools.keys}")
-            shifts.append(shift)
-            shift += pools.size
-        self.log.engine.view("all_sessions", " UNION ALL ".join(sql))
-        self.tables["sessions"].keys = "all_sessions"
-        ids = np.concatenate([released.ids + by for (_, released), by in zip(levels, shifts, strict=True)])
-        values = [released.values for _, released in levels if released.values is not None]
-        spreads = [np.broadcast_to(r.noise_sd, r.ids.size) for _, r in levels if r.noise_sd is not None]
-        if not enough(ids.size) or len(values) < len(levels):
-            return Released(ids, None, None)
-        return Released(ids, np.concatenate(values), np.concatenate(spreads))
-
-    def keywords(self, stage: Stage, noise: NoiseSource) -> Released:
+    def keywords(self, stage: Stage, queries: Released) -> Generator[Draw, Any, Released]:
         """The words of released queries, counted over everything users searched."""
-        words = chosen.words_of(self.texts["queries"].column("query").combine_chunks())
+        words = chosen.words_of(text_of(queries).column("query").combine_chunks())
         held = chosen.hold_words(self.log, words)
-        counted = recount_all(held, stage, noise)
-        self.tables["keywords"].keys = held.keys
-        result = alone(counted)
-        return Released(np.arange(held.size), result.users, result.noise_sd)
+        result = alone((yield from recount_all(held, stage)))
+        return Released(np.arange(held.size), result.users, result.noise_sd, text=pa.table({"keyword": words}))
+
+
+def sessions(levels: Sequence[Released]) -> Released:
+    """All lengths as one table; it has counts if there are enough of them together."""
+    text = pa.concat_tables([text_of(released) for released in levels])
+    ids = np.arange(text.num_rows)
+    values = [released.values for released in levels if released.values is not None]
+    sds = [np.broadcast_to(r.noise_sd, r.ids.size) for r in levels if r.noise_sd is not None]
+    if not enough(ids.size) or len(values) < len(levels):
+        return Released(ids, None, None, text=text)
+    return Released(ids, np.concatenate(values), np.concatenate(sds), text=text)

@@ -62,5 +62,5 @@ def histograms(stages: Sequence[Stage]) -> tuple[Histogram, ...]:
 
 
 def draw(plans: Sequence[Histogram], sums: Mapping[str, Integers], noise: NoiseSource) -> dict[str, Integers]:
-    """All of them, in the order of the budget."""
+    """Every histogram with its noise, in the order of the budget."""
     return {plan.name: plan.draw(sums[plan.name], noise) for plan in plans}

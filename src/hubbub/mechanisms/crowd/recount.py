@@ -7,13 +7,16 @@ scale C² is a function of what selection released, so it may be used freely.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from math import isqrt
+from typing import Any
 
 import numpy as np
 
 from hubbub.errors import OurBug
 from hubbub.mechanisms.crowd.calibrate import LAMBDA_BITS, Recount, Stage
+from hubbub.mechanisms.pairs import Draw
 from hubbub.mechanisms.rounds import Selected, Selection
 from hubbub.noise import NoiseSource
 from hubbub.steps.counts import Integers
@@ -46,25 +49,40 @@ def length2(lam: Integers, x: Integers, keys: int) -> int:
     return max(1, keys * (top // max(1, int(x.sum()))))
 
 
-def recount(
-    pools: Pools, selected: Selected, plan: Selection, budget: Recount, noise: NoiseSource, step: str
-) -> Recounted:
+@dataclass(frozen=True)
+class RecountNoise:
     """Two draws: a noisy sum for every released key, and one noisy total."""
+
+    step: str
+    lam: Integers
+    variance: int
+    kept_variance: int
+
+    def perturb(self, exact: tuple[Integers, int], noise: NoiseSource) -> Recounted:
+        """The sums and the kept total, each with noise."""
+        sums = exact[0] + noise.gaussian(f"{self.step} recount", self.variance, self.lam.size)
+        kept = exact[1] + int(noise.gaussian(f"{self.step} kept total", self.kept_variance, 1)[0])
+        return Recounted(sums, self.lam, self.variance, kept, self.kept_variance)
+
+
+def recount(
+    pools: Pools, selected: Selected, plan: Selection, budget: Recount, step: str
+) -> Generator[Draw, Any, Recounted]:
+    """One pair: released keys counted over all that users hold, by scales that follow from what was released."""
     lam, x = scales(selected, plan, budget.bits)
-    cap2 = length2(lam, x, budget.keys)
-    return _draw(pools, selected.ids, lam, cap2, budget, noise, step)
+    return _pair(pools, selected.ids, lam, length2(lam, x, budget.keys), budget, step)
 
 
-def _draw(
-    held: Pools | Holdings, ids: Integers, lam: Integers, cap2: int, budget: Recount, noise: NoiseSource, step: str
-) -> Recounted:
-    variance, spread = budget.variance(cap2), budget.kept_variance
-    sums = held.recount(ids, lam, cap2) + noise.gaussian(f"{step} recount", variance, ids.size)
-    kept = held.kept(ids, budget.most) + int(noise.gaussian(f"{step} kept total", spread, 1)[0])
-    return Recounted(sums, lam, variance, kept, spread)
+def _pair(
+    held: Pools | Holdings, ids: Integers, lam: Integers, cap2: int, budget: Recount, step: str
+) -> Generator[Draw, Any, Recounted]:
+    exact = held.recount(ids, lam, cap2), held.kept(ids, budget.most)
+    added = RecountNoise(step, lam, budget.variance(cap2), budget.kept_variance)
+    counted: Recounted = yield Draw(exact, added.perturb)
+    return counted
 
 
-def recount_all(held: Holdings, stage: Stage, noise: NoiseSource) -> Recounted:
+def recount_all(held: Holdings, stage: Stage) -> Generator[Draw, Any, Recounted]:
     """The same for keys that follow from earlier stages: every one of them, all with the same λ."""
     budget = stage.recount
     if budget is None:
@@ -72,4 +90,4 @@ def recount_all(held: Holdings, stage: Stage, noise: NoiseSource) -> Recounted:
     ids = np.arange(held.size)
     lam = np.full(held.size, 1 << budget.bits)
     cap2 = budget.keys * 4**budget.bits
-    return _draw(held, ids, lam, cap2, budget, noise, stage.name)
+    return _pair(held, ids, lam, cap2, budget, stage.name)

@@ -17,7 +17,7 @@ constraint a user, and then draws a user for every row.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -30,6 +30,7 @@ from hubbub.errors import ParameterError
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Rows, Tables, Value
 from hubbub.mechanisms.optimal import words
 from hubbub.mechanisms.optimal.histograms import PROOF, STRICT, Histograms
+from hubbub.mechanisms.pairs import Draw
 from hubbub.privacy.account import Loss, Step
 from hubbub.privacy.existence import Cause
 from hubbub.privacy.guarantee import Claim, Definition, Guarantee, Neighbours
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from hubbub.mechanisms.optimal.published.certificate import Certificate
     from hubbub.mechanisms.optimal.published.pack import Solved
     from hubbub.mechanisms.optimal.published.problem import Integers, Limit, Problem
-    from hubbub.mechanisms.optimal.sample import Text
     from hubbub.noise import NoiseSource
     from hubbub.steps.mode import RunMode
 
@@ -49,14 +49,11 @@ GOALS = ("size", "frequent", "diverse")
 
 
 @dataclass(frozen=True)
-class Measured:
-    """`published`: the problem of a log, its optimum, and how to read the pairs' ids."""
+class Solution:
+    """`published`: the problem of a log, its optimum, and what else was asked for."""
 
     problem: Problem
     solved: Solved
-    text: Text
-    people: Callable[[Integers], pa.Table]
-    """Numbers of users -> their ids."""
     more: Mapping[str, object]
 
 
@@ -217,19 +214,21 @@ class Optimal(Mechanism, register=True):
         return Limit(Fraction(self.settings["epsilon"]), Fraction(self.settings["delta"]))
 
     def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
-        """Strict: bounded counts. Published: Algorithm 1, line 1, before anything is spent."""
-        from hubbub.steps.counts import texts
+        """Strict: bounded counts. Published: Algorithm 1, line 1, before anything is spent.
 
+        `text` and `people` answer what is asked once pairs and users have been drawn: how they read.
+        """
         if self.variant == "strict":
-            counts: dict[str, Any] = self.histograms.measure(log, mode)
-            return counts | {"text": partial(counts["clicks"].text, log.engine, CLICKS)}
+            counts = self.histograms.measure(log, mode)
+            return {**counts, "text": partial(counts["clicks"].text, log.engine, CLICKS)}
         from hubbub.mechanisms.optimal.published.problem import PAIRS, read, uids
+        from hubbub.steps.counts import texts
 
         problem = read(log, mode)
         mode.say(words.seconds_ahead(problem.counts.size, *problem.shape, float(self.settings["seconds"])))
         solved, more = self.optimise(problem, mode.say)
-        text = partial(texts, log.engine, PAIRS, CLICKS)
-        return {"log": Measured(problem, solved, text, partial(uids, log), more)}
+        solution = Solution(problem, solved, more)
+        return {"log": solution, "text": partial(texts, log.engine, PAIRS, CLICKS), "people": partial(uids, log.engine)}
 
     def optimise(self, problem: Problem, say: Say = quiet) -> tuple[Solved, dict[str, object]]:
         """The goal's optimum, and what else was asked for."""
@@ -279,23 +278,33 @@ class Optimal(Mechanism, register=True):
         s, cap = Fraction(self.settings["s"]), self.settings["cap"] == "yes"
         return keep_frequent(problem, limit, wanted, s, seconds, say, cap=cap)
 
-    def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        """Strict: noise, then synthetic users. Published: Algorithm 1, line 2."""
-        from hubbub.mechanisms.optimal.sample import as_log, renumbered, sample_users
+    def pairs(self, measured: Mapping[str, Any]) -> Generator[Draw, Any, Tables]:
+        """What is drawn, and then the rows, once the text of what was drawn has been asked for."""
+        return (yield from (self._synthetic if self.variant == "strict" else self._sampled)(measured))
 
-        if self.variant == "strict":
-            return {"log": self._synthetic(self.histograms.perturb(counts, noise), counts["text"], noise)}
-        held: Measured = counts["log"]
-        pairs, users = sample_users(held.problem, held.solved.x, noise)
-        fresh = renumbered(users, noise)
-        rows = as_log(fresh, pairs, held.text)
+    def _sampled(self, measured: Mapping[str, Any]) -> Generator[Draw, Any, Tables]:
+        """Published: Algorithm 1, line 2."""
+        from hubbub.mechanisms.optimal.sample import as_log, sampled
+
+        solution: Solution = measured["log"]
+        pairs, users, fresh = yield Draw(solution, sampled)
+        rows = as_log(fresh, measured["text"](pairs))
         seen, first = np.unique(users, return_index=True)
-        whose = held.people(seen).add_column(0, "user", pa.array(fresh[first]).cast(pa.string()))
-        return {"log": Written.by(Rows.of(rows), held.solved.certificate, whose)}
+        whose = measured["people"](seen).add_column(0, "user", pa.array(fresh[first]).cast(pa.string()))
+        return {"log": Written.by(Rows.of(rows), solution.solved.certificate, whose)}
 
-    def _synthetic(self, noisy: Tables, text: Text, noise: NoiseSource) -> Rows:
-        """Post-processing: a function of the noisy histograms and of more randomness."""
-        from hubbub.mechanisms.optimal.sample import as_log, shuffled
+    def _synthetic(self, measured: Mapping[str, Any]) -> Generator[Draw, Any, Tables]:
+        """Strict: noisy histograms; then a function of them and of more randomness."""
+        from hubbub.mechanisms.optimal.sample import as_log
+
+        counts = {table: measured[table] for table in self.histograms.tables}
+        noisy: Tables = yield Draw(counts, self.histograms.perturb)
+        ids, users, certificate = yield Draw(noisy, self._dealt)
+        return {"log": Written.by(Rows.of(as_log(users, measured["text"](ids))), certificate)}
+
+    def _dealt(self, noisy: Tables, noise: NoiseSource) -> tuple[Integers, Integers, Certificate]:
+        """The pair and the user of every row, and what the log is worth."""
+        from hubbub.mechanisms.optimal.sample import shuffled
         from hubbub.mechanisms.optimal.strict import deal, solve_released, synthetic_users
 
         pairs = noisy["clicks"]
@@ -306,7 +315,7 @@ class Optimal(Mechanism, register=True):
         size = int(self.settings["O"]) if "O" in self.settings else None
         x, certificate = solve_released(str(self.settings["goal"]), weights, int(activity.sum()), size)
         place, users = deal(x, activity, noise)
-        return Written.by(Rows.of(as_log(users, ids[place], text)), certificate)
+        return ids[place], users, certificate
 
     # ------------------------------------------------------------------ for the owner
 
@@ -317,7 +326,7 @@ class Optimal(Mechanism, register=True):
         written = tables["log"]
         found = written.certificate.record() if isinstance(written, Written) else {}
         if self.variant == "published":
-            held: Measured = counts["log"]
+            held: Solution = counts["log"]
             found |= {"expected_real_users": expected_users(held.problem, held.solved.x)} | dict(held.more)
         return found
 
@@ -332,6 +341,6 @@ class Optimal(Mechanism, register=True):
             return ()
         from hubbub.mechanisms.optimal.sample import expected_users
 
-        held: Measured = counts["log"]
+        held: Solution = counts["log"]
         expected = expected_users(held.problem, held.solved.x)
         return (f"true clicks of about {expected:.0f} of {held.problem.shape[0]} real users are in this log",)

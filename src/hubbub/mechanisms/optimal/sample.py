@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -11,8 +11,9 @@ from hubbub.ingest.schema import SCHEMA
 from hubbub.mechanisms.optimal.published.problem import Integers, Problem
 from hubbub.noise import NoiseSource
 
-Text = Callable[[Integers], pa.Table]
-"""ids -> the query and url of each, in their order."""
+if TYPE_CHECKING:
+    from hubbub.mechanisms.optimal import Solution
+
 WORDS = 1 << 62
 
 
@@ -23,6 +24,12 @@ def sample_users(problem: Problem, x: Integers, noise: NoiseSource) -> tuple[Int
     before = np.cumsum(problem.totals) - problem.totals
     click = before[pairs] + noise.below("users of rows", problem.totals[pairs])
     return pairs, problem.users[np.searchsorted(ends, click, side="right")]
+
+
+def sampled(solution: Solution, noise: NoiseSource) -> tuple[Integers, Integers, Integers]:
+    """The pair and the user of every row of an optimum, and the fresh number that stands for the user."""
+    pairs, users = sample_users(solution.problem, solution.solved.x, noise)
+    return pairs, users, renumbered(users, noise)
 
 
 def expected_users(problem: Problem, x: Integers) -> float:
@@ -41,9 +48,8 @@ def renumbered(users: Integers, noise: NoiseSource) -> Integers:
     return 1 + shuffled(seen.size, "numbers of users", noise)[position]
 
 
-def as_log(users: Integers, pairs: Integers, text: Text) -> pa.Table:
+def as_log(users: Integers, clicked: pa.Table) -> pa.Table:
     """Rows in SearchLog's columns, by user, query and url; the paper has neither times nor ranks."""
-    clicked = text(pairs)
     size = users.size
     rows = pa.table(
         {"number": users, "query": clicked.column("query"), "url": clicked.column("url")},

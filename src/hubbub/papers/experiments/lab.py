@@ -92,10 +92,10 @@ class Lab:
             raise OurBug(f"{name}: these settings do not limit users alike")
         measured = mechanisms[0].measure(log, RunMode(SeededNoise(self.seed).secret("bounding")))
         for each in mechanisms:
-            released = each.perturb(measured, SeededNoise(self.seed))
+            released = each.draw(measured, SeededNoise(self.seed))
             yield Evidence.of_tables(
                 {
-                    table: as_lists(named_rows(log, each, table, measured[table], released), each.offers[table])
+                    table: as_lists(named_rows(log, each, table, measured, released), each.offers[table])
                     for table in each.tables
                 },
                 each.value_column,

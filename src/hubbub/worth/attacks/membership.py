@@ -138,7 +138,7 @@ def expected(mechanism: Mechanism, log: SearchLog, table: str, kind: Keys) -> di
         if isinstance(counts.get(table), LocalCounts):
             n = counts[table].n
             every = {table: Released(np.arange(n.size), n, 1.0)}
-            rows = named_rows(log, mechanism, table, counts[table], every)
+            rows = named_rows(log, mechanism, table, counts, every)
             return {key: value for key, (value, _) in values(mechanism, rows, kind).items()}
     kind.ready(log)
     rows = log.engine.fetch(f"SELECT {kind.list()}, count(*) AS n FROM ({kind.distinct()}) AS h GROUP BY {kind.list()}")

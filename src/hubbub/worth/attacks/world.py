@@ -129,8 +129,8 @@ def release_in_memory(mechanism: Mechanism, log: SearchLog, seed: int) -> dict[s
     """What a release of this log would publish, by the very code that a release runs."""
     noise = SeededNoise(seed)
     counts = mechanism.measure(log, RunMode(noise.secret("bounding")))
-    released = mechanism.perturb(counts, noise)
+    released = mechanism.draw(counts, noise)
     return {
-        table: out.rows if isinstance(out, Rows) else named_rows(log, mechanism, table, counts[table], released)
+        table: out.rows if isinstance(out, Rows) else named_rows(log, mechanism, table, counts, released)
         for table, out in released.items()
     }

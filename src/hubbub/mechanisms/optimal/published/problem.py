@@ -24,6 +24,7 @@ import pyarrow as pa
 from scipy import sparse
 
 if TYPE_CHECKING:
+    from hubbub.engines import Engine
     from hubbub.log import SearchLog
     from hubbub.steps.mode import RunMode
 
@@ -176,10 +177,10 @@ def _by_pair(problem: Problem, values: Floats) -> Floats:
 PAIRS, USERS = "optimal_pairs", "optimal_users"
 
 
-def uids(log: SearchLog, users: Integers) -> pa.Table:
+def uids(engine: Engine, users: Integers) -> pa.Table:
     """The ids of a problem's users, in the order of their numbers here."""
-    log.engine.register("optimal_asked", pa.table({"holder": users, "at": np.arange(users.size)}))
-    rows = log.engine.fetch(
+    engine.register("optimal_asked", pa.table({"holder": users, "at": np.arange(users.size)}))
+    rows = engine.fetch(
         f"SELECT a.at AS at, u.uid AS uid FROM {USERS} AS u JOIN optimal_asked AS a ON a.holder = u.holder"
     )
     return rows.sort_by("at").drop_columns(["at"])
