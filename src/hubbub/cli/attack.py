@@ -66,8 +66,7 @@ def attack(
             memory=memory,
             threads=threads,
         )
-    for line in lines(found, {one.name for one in chosen}):
-        terminal.say(line)
+    terminal.say_all(lines(found, {one.name for one in chosen}))
     terminal.say(f"Kept in {folder / 'attacks.json'}.")
     terminal.document(found)
 

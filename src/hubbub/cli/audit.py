@@ -37,8 +37,7 @@ def audit(
 
     if mutants:
         found = run_mutants(mechanism, say=terminal.note)
-        for line in strangers({row["of"] for row in found}):
-            terminal.say(line)
+        terminal.say_all(strangers({row["of"] for row in found}))
         for row in found:
             terminal.say(
                 f"{row['verdict']:7} {row['of']}: {row['mutant']}" + (f", by {row['by']}" if row["by"] else "")
@@ -58,8 +57,7 @@ def audit(
             f"bound {r.bound:.4g}, observed {r.observed:.4g}, would have seen {r.power:.2g} more)"
         )
     terminal.document({"rows": [r.record() for r in rows]})
-    for line in summary(rows):
-        terminal.say(line)
+    terminal.say_all(summary(rows))
     _keep(rows, quick, terminal)
     broken = [r for r in rows if r.refuted and r.against == "proven"]
     terminal.say(

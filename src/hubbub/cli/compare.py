@@ -64,8 +64,7 @@ def compare(
     with place(out) as folder, looking("compare", log, stated.owner.period, terminal, BANNER) as raw:
         bar = terminal.progress("comparing")
         found = computed(wanted, raw, folder, jobs=workers, memory=log.limits()[0], progress=bar)
-    for line in lines(found):
-        terminal.say(line)
+    terminal.say_all(lines(found))
     if out is not None:
         terminal.say(f"The page: {folder / PAGE}; beside it compare.csv and compare.json.")
     terminal.document(record(found))

@@ -66,8 +66,7 @@ def estimate(
             if raw.ingested.rejected > most * raw.ingested.read:
                 terminal.warn("a release of this log would stop: more lines are rejected than --max-rejects allows")
             found = estimate_log(built, raw, runs=simulated)
-    for line in lines(found):
-        terminal.say(line)
+    terminal.say_all(lines(found))
     for warning in found.warnings:
         terminal.warn(warning)
     terminal.document(found.record())

@@ -41,8 +41,7 @@ def evaluate(
     with looking("evaluate", log, stated.owner.period, terminal, BANNER) as raw:
         how: dict[str, Any] = {"seed": seed, "say": terminal.tell, "memory": memory, "threads": threads}
         scored = run(released, raw, chosen, known, **how)
-    for line in lines(scored, {t.name for t in chosen}):
-        terminal.say(line)
+    terminal.say_all(lines(scored, {t.name for t in chosen}))
     terminal.say(f"Kept in {folder / 'scores.json'}.")
     terminal.document(scored)
 

@@ -29,8 +29,7 @@ def inspect(log: NewLogOptions, terminal: Terminal) -> None:
     share = log.share()
     with looking("inspect", log, stated.owner.period, terminal, BANNER) as raw:
         found = profile(raw, share)
-    for line in lines(found):
-        terminal.say(line)
+    terminal.say_all(lines(found))
     for warning in found.warnings:
         terminal.warn(warning)
     terminal.document({"owner_only": found.record()})
@@ -45,16 +44,16 @@ def lines(found: Profile) -> Iterator[str]:
     yield f"users      {found.users:,}"
     yield f"searches   {found.searches:,}, {found.clicked_searches:.1%} with a click"
     yield "distinct   " + ", ".join(f"{n:,} {name}" for name, n in found.distinct.items())
-    yield from _spread("searches a user", found.searches_per_user)
-    yield from _spread("distinct queries a user", found.queries_per_user)
+    yield from _quantiles("searches a user", found.searches_per_user)
+    yield from _quantiles("distinct queries a user", found.queries_per_user)
     yield from _held("queries", "searches", found.users_per_query)
     yield from _held("clicks (query, url)", "clicks", found.users_per_click)
     yield "tables     " + "; ".join(f"{name}: {possible}" for name, possible in found.tables.items())
 
 
-def _spread(what: str, spread: Quantiles) -> Iterator[str]:
-    yield f"{what}: mean {spread.mean:,.1f}; " + ", ".join(
-        f"{_quantile(q)} {value:,.0f}" for q, value in spread.quantiles.items()
+def _quantiles(what: str, found: Quantiles) -> Iterator[str]:
+    yield f"{what}: mean {found.mean:,.1f}; " + ", ".join(
+        f"{_quantile(q)} {value:,.0f}" for q, value in found.quantiles.items()
     )
 
 

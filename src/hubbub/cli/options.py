@@ -258,6 +258,12 @@ class OwnerOptions:
         typer.Option("--drop-outside", help="Leave out rows outside the stated period, instead of stopping."),
     ] = None
 
+    def stated(self) -> dict[str, Any]:
+        """The same for a plan: how many users were declared, and what is agreed to."""
+        users = whole_number(self.users_public, "users-public")
+        agreed = {name: bool(getattr(self, name)) for name in OwnerOptions.__dataclass_fields__}
+        return agreed | {"users_public": users}
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseOptions(OwnerOptions):

@@ -45,15 +45,11 @@ def release(mechanism: MechanismOptions, options: ReleaseOptions, log: NewLogOpt
         owner,
         population=log.population or "default",
         dataset=log.dataset or "default",
-        users_public=whole_number(options.users_public, "users-public"),
         max_rejects=log.share(),
         seed=whole_number(options.seed, "seed", least=0),
         not_private=bool(options.not_private),
-        new_population=bool(options.new_population),
-        allow_empty=bool(options.allow_empty),
-        drop_outside=bool(options.drop_outside),
-        other_people=bool(options.other_people),
         run=resolved(log, asked, options) | {"set": settings, "card": stated.card},
+        **options.stated(),
     )
     draft = plan.drafted()
     log = with_format(log, terminal)

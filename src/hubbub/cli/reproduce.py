@@ -84,8 +84,7 @@ def _experiments(id: str | None, given: dict[str, Any], terminal: Terminal) -> N
     terminal.document({"rows": [row.record() for row in rows]})
     if not terminal.json:
         width = min(120, max(40, shutil.get_terminal_size().columns))
-        for line in lines(rows, width, details=terminal.verbose or len(rows) == 1):
-            terminal.say(line)
+        terminal.say_all(lines(rows, width, details=terminal.verbose or len(rows) == 1))
 
 
 def _table(title: str, rows: Sequence[NumberRow], terminal: Terminal, width: int) -> None:
@@ -128,5 +127,4 @@ def _details(row: NumberRow, terminal: Terminal, width: int) -> None:
 
 def _wrapped(text: str, indent: str, terminal: Terminal, width: int, more: str | None = None) -> None:
     later = indent if more is None else more
-    for line in textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=later, break_long_words=False):
-        terminal.say(line)
+    terminal.say_all(textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=later, break_long_words=False))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import json
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
+from inspect import Parameter, Signature, signature
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
@@ -37,6 +37,11 @@ class Terminal:
         self._end_bar()
         if not self.quiet:
             typer.echo(text, err=self.json)
+
+    def say_all(self, lines: Iterable[str]) -> None:
+        """Several lines for a person."""
+        for line in lines:
+            self.say(line)
 
     def note(self, text: str) -> None:
         """A line for a person who wants to know more."""
@@ -92,43 +97,30 @@ class Terminal:
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """A function as a command: a parameter that is a dataclass stands for one option per field of it."""
     hints = get_type_hints(function, include_extras=True)
-    offered: list[inspect.Parameter] = []
-    groups: dict[str, tuple[type, list[str]]] = {}
-    for parameter in inspect.signature(function).parameters.values():
-        group, left_out = _group(hints[parameter.name])
-        if group is None:
-            offered.append(parameter.replace(annotation=hints[parameter.name], kind=parameter.KEYWORD_ONLY))
+    offered: list[Parameter] = []
+    groups: dict[str, tuple[Any, list[str]]] = {}
+    for parameter in signature(function).parameters.values():
+        hint = hints[parameter.name]
+        kind, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        if not is_dataclass(kind):
+            offered.append(parameter.replace(annotation=hint, kind=Parameter.KEYWORD_ONLY))
             continue
-        kinds = get_type_hints(group, include_extras=True)
-        own = [f for f in fields(group) if f.init and f.name not in left_out]
-        groups[parameter.name] = (group, [f.name for f in own])
-        for one in own:
-            default = parameter.empty if one.default is MISSING else one.default
-            annotation = kinds[one.name]
-            offered.append(
-                parameter.__class__(one.name, parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-            )
+        left_out = {name for mark in marks if isinstance(mark, Without) for name in mark}
+        types = get_type_hints(kind, include_extras=True)
+        own = [f for f in fields(kind) if f.init and f.name not in left_out]
+        offered += [Parameter(f.name, Parameter.KEYWORD_ONLY, default=f.default, annotation=types[f.name]) for f in own]
+        groups[parameter.name] = kind, [f.name for f in own]
 
     @functools.wraps(function)
     def run(**given: Any) -> None:
         with _ended(bool(given.get("verbose"))):
-            made = {
-                name: group(**{n: given.pop(n) for n in names if n in given}) for name, (group, names) in groups.items()
-            }
-            function(**made, **given)
+            for name, (kind, names) in groups.items():
+                given[name] = kind(**{option: given.pop(option) for option in names if option in given})
+            function(**given)
 
-    run.__signature__ = inspect.Signature(offered)  # type: ignore[attr-defined]
+    run.__signature__ = Signature(offered)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in offered}
     return run
-
-
-def _group(kind: Any) -> tuple[Any, tuple[str, ...]]:
-    """The group that a parameter's type names, and what is left out of it."""
-    left_out: tuple[str, ...] = ()
-    if get_origin(kind) is Annotated:
-        kind, *marks = get_args(kind)
-        left_out = next((mark for mark in marks if isinstance(mark, Without)), ())
-    return (kind, left_out) if is_dataclass(kind) else (None, ())
 
 
 @contextmanager
