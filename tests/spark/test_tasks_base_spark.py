@@ -10,7 +10,7 @@ import pytest
 from hubbub.engines import Engine
 from hubbub.log import read_log
 from hubbub.worth.tasks import Evidence
-from tests.unit.worth.test_tasks_base import NAMES, made_up, write
+from tests.unit.worth.tasks.test_tasks_base import NAMES, made_up, write
 
 
 @pytest.mark.parametrize("counts", ["users", "count"])

@@ -107,10 +107,8 @@ def test_every_file_has_a_kind() -> None:
 
 
 def test_unit_tests_are_in_the_rooms_of_the_package() -> None:
-    package = ROOT / "src" / "hubbub"
-    rooms = {path.parent.name for path in package.glob("*/__init__.py")}
-    folders = {path.parent.name for path in HERE.glob("unit/*/test_*.py")}
-    assert folders == rooms
-    for path in HERE.glob("unit/*/*/test_*.py"):
-        room = package / path.parent.relative_to(HERE / "unit")
-        assert room.is_dir() or room.with_suffix(".py").is_file(), f"{path.parent} mirrors nothing of src/hubbub"
+    """Every room has tests, and every folder of tests is a folder of the package, with what is below it."""
+    package, unit = ROOT / "src" / "hubbub", HERE / "unit"
+    folders = {path.parent.relative_to(unit) for path in unit.rglob("test_*.py")} - {Path()}
+    assert {folder.parts[0] for folder in folders} == {path.parent.name for path in package.glob("*/__init__.py")}
+    assert all((package / folder / "__init__.py").is_file() for folder in folders), folders

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.unit.worth.test_tasks_graph import graph, random_graph
+from tests.unit.worth.tasks.test_tasks_graph import graph, random_graph
 
 from hubbub.testing import check_task
 from hubbub.worth.evidence import EMPTY

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from tests.unit.worth.test_tasks_base import made_up, write
+from tests.unit.worth.tasks.test_tasks_base import made_up, write
 
 from hubbub.log import read_log
 from hubbub.worth.evidence import Evidence

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
-from tests.unit.worth.test_tasks_graph import graph, lists, random_graph
+from tests.unit.worth.tasks.test_tasks_graph import graph, lists, random_graph
 
 from hubbub.log import read_log
 from hubbub.synth.run import synthesise

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.unit.worth.test_tasks_graph import random_graph
+from tests.unit.worth.tasks.test_tasks_graph import random_graph
 
 from hubbub.log import read_log
 from hubbub.synth.run import synthesise

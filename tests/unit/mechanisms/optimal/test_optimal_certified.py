@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
-from tests.unit.mechanisms.test_optimal import LN2, SILENT, edges, made_up
+from tests.unit.mechanisms.optimal.test_optimal import LN2, SILENT, edges, made_up
 
 from hubbub.mechanisms.optimal.published import facets, frequent, highs, linear, search
 from hubbub.mechanisms.optimal.published.branch import Packing, Tree

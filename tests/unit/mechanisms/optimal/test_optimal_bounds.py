@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from tests.unit.mechanisms.test_optimal import LN2, allowing, edges, made_up
+from tests.unit.mechanisms.optimal.test_optimal import LN2, allowing, edges, made_up
 
 from hubbub.errors import OurBug
 from hubbub.mechanisms.optimal.published import facets, linear

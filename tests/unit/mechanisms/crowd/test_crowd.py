@@ -62,7 +62,7 @@ def test_replace_is_not_claimed(name: str) -> None:
 def test_every_mechanism_has_a_proof_page_and_an_audit() -> None:
     from hubbub.audit.subjects import PLANS
 
-    root = Path(__file__).parents[3]
+    root = Path(__file__).parents[4]
     for name, kind in mechanisms().items():
         assert (root / kind.proof).is_file(), f"{name} has no proof page"
         assert PLANS[name].small() and PLANS[name].used() and PLANS[name].mutants()

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from scipy.stats import chi2_contingency
-from tests.unit.worth.test_tasks_graph import lists
+from tests.unit.worth.tasks.test_tasks_graph import lists
 
 from hubbub.testing import check_task
 from hubbub.worth.evidence import EMPTY

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests.unit.mechanisms.test_optimal import SILENT, edges, everything, made_up
+from tests.unit.mechanisms.optimal.test_optimal import SILENT, edges, everything, made_up
 
 from hubbub.errors import ParameterError
 from hubbub.mechanisms import build

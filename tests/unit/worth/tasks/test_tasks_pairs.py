@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.unit.worth.test_tasks_base import by_hand, made_up, write
+from tests.unit.worth.tasks.test_tasks_base import by_hand, made_up, write
 
 from hubbub.log import read_log
 from hubbub.worth.evidence import EMPTY

@@ -15,7 +15,7 @@ from tests.ledgers import spend
 from hubbub.errors import OverBudget
 from hubbub.privacy.ledger import Ledger
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 START = """
 import sys
 from pathlib import Path
