@@ -23,8 +23,8 @@ def mean(sample: DrawSample) -> str:
     """The mean of a sample and half the width of its interval."""
     if sample.mean is None or sample.half is None:
         return "–"
-    spread = f" ± {number(float(f'{sample.half:.2g}'))}" if sample.half and math.isfinite(sample.half) else ""
-    return number(sample.mean) + spread
+    margin = f" ± {number(float(f'{sample.half:.2g}'))}" if sample.half and math.isfinite(sample.half) else ""
+    return number(sample.mean) + margin
 
 
 def listed(samples: Mapping[str, DrawSample]) -> str:

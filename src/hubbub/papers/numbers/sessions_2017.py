@@ -144,8 +144,8 @@ def session_delta() -> float:
 
 def click_delta() -> float:
     """δ of the clicks at b = 1, K = 20, at most four clicks: the largest over every way to distribute them."""
-    spreads = ([4], [3, 1], [2, 2], [2, 1, 1], [1, 1, 1, 1])
-    return max(new_keys_delta(counts, 1, 20) for counts in spreads)
+    ways = ([4], [3, 1], [2, 2], [2, 1, 1], [1, 1, 1, 1])
+    return max(new_keys_delta(counts, 1, 20) for counts in ways)
 
 
 # ------------------------------------------------------------------ both together

@@ -26,8 +26,8 @@ def counts(exact: Exact, threshold: float | None = None) -> Chart | None:
         both.append(threshold)  # the line is on the chart, though no dot may lie near it
     symmetric = min(both) <= 0
     low, high = padded(min(both), max(both))
-    spreads = [row["noise_sd"] for row in rows if row["noise_sd"] is not None]
-    half = NORMAL_95 * float(np.median(spreads)) if any(spreads) else None
+    deviations = [row["noise_sd"] for row in rows if row["noise_sd"] is not None]
+    half = NORMAL_95 * float(np.median(deviations)) if any(deviations) else None
     across = wide(f"exact {what}", both, symmetric=symmetric)
     up = wide(f"released {what}", both, symmetric=symmetric)
     layers = []
