@@ -49,12 +49,12 @@ class Found:
             raise ValueError("an audit has no such numbers")
 
     def record(self) -> dict[str, object]:
-        """As a card quotes it; "not refuted" is the best an audit can say."""
+        """The finding as a card quotes it; "not refuted" is the best an audit can say."""
         return {"verdict": "refuted" if self.refuted else "not refuted"} | asdict(self)
 
     @staticmethod
     def read(record: Mapping[str, Any]) -> Found | None:
-        """From a card: None where no audit was run."""
+        """A finding from a card; None if no audit was run."""
         if record.get("verdict") == NOT_RUN["verdict"]:
             return None
         return Found(**{k: v for k, v in record.items() if k not in ("of", "verdict")})
@@ -70,7 +70,7 @@ def source() -> str:
 
 
 def place() -> Path:
-    """Beside the ledger."""
+    """The file in which findings are kept: beside the ledger."""
     return default_path().expanduser().with_name("audit.json")
 
 

@@ -23,11 +23,11 @@ class Covered:
 
     @property
     def spans(self) -> tuple[Span, Span, Span]:
-        """In the order of `REGIONS`."""
+        """The measured ranges in the order of `REGIONS`."""
         return self.largest, self.middle, self.smallest
 
     def sentence(self) -> str:
-        """For a card."""
+        """What was measured, in one sentence for a card."""
         regions = [f"{low} to {high} % of {where}" for (low, high), where in zip(self.spans, REGIONS, strict=True)]
         return f"held {self.right} in {', '.join(regions)} (measured on made-up logs, never proven)"
 
@@ -50,7 +50,7 @@ LAPLACE = Covered(LIMITED, (94, 97), (92, 96), (83, 97))
 
 
 def table(_: str) -> str:
-    """For the documentation."""
+    """The table of measured coverage, for the documentation."""
     rows = [("crowd, " + name, covered) for name, covered in CROWD.items()]
     rows += [("gaussian", GAUSSIAN), ("Laplace noise, strict variants", LAPLACE)]
     head = f"| | held | {' | '.join(REGIONS)} |"

@@ -58,5 +58,5 @@ class Noisy:
         return Released(ids, noisy[passed], laplace_sd(self.scale))
 
     def every(self, noise: NoiseSource, ids: Integers, n: Integers) -> Released:
-        """These keys, whatever their noise: no selection."""
+        """The values of these keys with noise; none of them is left out."""
         return Released(ids, self.draw(noise, n), laplace_sd(self.scale))

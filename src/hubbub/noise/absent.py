@@ -4,7 +4,7 @@ Such a key gathers noise alone: in round r its accumulator grows by a discrete G
 thresholds[r] it leaves with what it has, else below drops[r] it is gone. Keys are independent and alike, so only those
 that leave need to exist. Two forms of the same law:
 
-    direct   runs the rounds for every key: about 1.5 draws a key
+    direct   runs the rounds for every key: about 1.5 draws per key
     thinned  draws how many keys are *candidates* to leave in each round, then each candidate's past, backwards from
              the round it leaves in; a candidate whose past is impossible or unlucky is none. Work grows with the keys
              that leave, not with the domain.

@@ -85,7 +85,7 @@ class CoinStep:
         return int(np.searchsorted(self.chances, np.uint64(WHOLE // 2)))
 
     def chance(self, count: int) -> float:
-        """π_n."""
+        """π_n: the chance that a key held by n users is released."""
         return int(self.chances[min(count, self.chances.size - 1)]) / WHOLE
 
     def record(self) -> dict[str, object]:

@@ -98,7 +98,7 @@ class Envelope:
         return Charge(cost.gaussian, tuple(sorted(taken.items())), cost.threshold)
 
     def _by_price(self, cost: Cost) -> Charge | None:
-        """Everything to the Gaussian clock."""
+        """Charge the whole release to the Gaussian clock."""
         gaussian = priced(cost)
         return None if gaussian is None else Charge(gaussian, (), cost.threshold)
 
@@ -143,7 +143,7 @@ def planned(losses: Sequence[Loss]) -> Envelope:
 
 
 def by_sums(losses: Sequence[Loss]) -> Envelope:
-    """The same by the releases' own proofs: one slot for the sum of ε."""
+    """The envelope that holds by the releases' own proofs: one slot for the sum of their ε."""
     epsilon, delta = basic_sums(finite(losses))
     return Envelope(slots=(written(epsilon),), threshold=written(delta))
 

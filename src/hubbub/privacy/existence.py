@@ -54,7 +54,7 @@ def causes(mechanism: Mechanism, facts: Facts) -> tuple[Cause, ...]:
 
 
 def conditions(mechanism: Mechanism, facts: Facts) -> list[str]:
-    """The same as the card says it."""
+    """The conditions in the words of the card."""
     said = (cause.value.format(max_rejects=facts.max_rejects) for cause in causes(mechanism, facts))
     stated = [STATED] if facts.other_people else []
     return [NOT_CLAIMED, *(f"It exists only because {cause}." for cause in said), *stated]

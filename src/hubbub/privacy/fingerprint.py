@@ -43,12 +43,12 @@ class Fingerprint:
         return 0 < min(ours, others) <= SHARE * shared
 
     def text(self) -> str:
-        """As the ledger keeps it."""
+        """The fingerprint as text, as the ledger keeps it."""
         return json.dumps(self.users, separators=(",", ":"))
 
     @staticmethod
     def read(text: str) -> Fingerprint:
-        """As the ledger kept it."""
+        """A fingerprint from the text that the ledger kept."""
         return Fingerprint({who: tuple(records) for who, records in json.loads(text).items()})
 
 

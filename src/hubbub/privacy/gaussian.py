@@ -1,6 +1,6 @@
 """What rounds of discrete Gaussian noise cost: squared shifts add, thresholds add, one conversion at the end.
 
-Notation of the notes: G is the Gaussian hockey stick, μ² the total squared shift over variance. A draw of
+Notation: G is the Gaussian hockey stick, μ² the total squared shift over variance. A draw of
 variance S hides a shift Δ as well as a continuous Gaussian of variance S − 4 (lemma A of docs/proofs/crowd.md),
 so μ² = Δ²/(S − 4). Floats appear in calibration and certification only, each rounded towards privacy.
 """

@@ -19,15 +19,15 @@ class Frame:
         self.path = path
 
     def to_arrow(self) -> pa.Table:
-        """As an Arrow table."""
+        """The table as an Arrow table."""
         return pq.read_table(self.path)
 
     def to_pandas(self) -> object:
-        """As a pandas frame."""
+        """The table as a pandas frame."""
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> object:
-        """As a polars frame (needs polars)."""
+        """The table as a polars frame (needs polars)."""
         try:
             import polars
         except ImportError:

@@ -192,7 +192,7 @@ class Run:
         return Ingested(**facts | {name: self.path / facts[name] for name in ("log", "rejects")})
 
     def keep(self, ingested: Ingested) -> None:
-        """The log has been read."""
+        """Note that the log has been read whole, so that a later run need not read it again."""
         facts = asdict(ingested) | {"log": ingested.log.name, "rejects": Path(ingested.rejects or "").name}
         self._write("ingested.json", facts)
 
@@ -214,7 +214,7 @@ class Run:
         return [] if self._engine is None else self._engine.read
 
     def _write(self, name: str, facts: object) -> None:
-        """Whole or not at all."""
+        """Write a file of the run whole or not at all."""
         with disk_errors(self.path, "--work"):
             draft = self.path / f".{name}"
             with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_SYNC, 0o600), "w") as file:
@@ -235,11 +235,11 @@ class Run:
             self._engine.stop()
 
     def finished(self) -> None:
-        """The release stands."""
+        """Note that the release stands: nothing is kept to go on with."""
         self._finished = True
 
     def remove(self) -> None:
-        """Let go: whatever cannot be of use to a later run goes."""
+        """Give up the folder; what cannot be of use to a later run is removed."""
         if self._closed:
             return
         self._closed = True

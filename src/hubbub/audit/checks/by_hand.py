@@ -214,7 +214,7 @@ def rounds_by_hand(
     listed: Selection | None = None,
     names: frozenset[str] = frozenset(),
 ) -> dict[str, tuple[int, int]]:
-    """Text of a released key -> (what it had gathered, in which round); another word if draws are not one a key."""
+    """Text of a released key -> (what it had gathered, in which round); another word if draws are not one per key."""
     live, gathered, out = list(read.texts), dict.fromkeys(read.texts, 0), {}
     for r, multiple in enumerate(plan.multiples):
         weights = read.weights(live, plan.bits)

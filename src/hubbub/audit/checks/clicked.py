@@ -31,7 +31,7 @@ MANY = pages(*((f"{q}", f"{p}.example") for q in ("known", "next", "rare", "unas
 
 
 def subjects() -> list[Mechanism]:
-    """Both variants; one or more clicks a user."""
+    """Both variants; one or more clicks per user."""
     strict = {"d": 1, "b": 1, "K": 3, "b_c": 2}
     return [
         build("korolova", strict | {"d_c": 1}, serp=TWO),

@@ -63,7 +63,7 @@ class Tasks(DuckDB):
 
 
 class LargeTasks(Tasks):
-    """Enough rows a task to see a law."""
+    """Enough rows per task to see a law."""
 
     rows, batch = KEYS // 4, KEYS // 8
 

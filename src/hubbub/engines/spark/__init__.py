@@ -51,7 +51,7 @@ ROW = "hubbub_row"  # partition << 33 | place in it, as monotonically_increasing
 class Spark:
     """Tables in a Spark session: one started here and stopped by `close`, or one given, which is left running.
 
-    `memory` is for the driver and for each worker; the driver's counts when Java starts, once a process.
+    `memory` is for the driver and for each worker; the driver's counts when Java starts, once per process.
     """
 
     name = "spark"
@@ -84,7 +84,7 @@ class Spark:
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
-        """In a user's words; an interrupted question cannot be taken back."""
+        """Turn errors of Spark into a user's words, and remember an interrupt: a running query cannot be taken back."""
         try:
             with plain_errors():
                 yield
@@ -241,5 +241,5 @@ def uri(path: Path) -> str:
 
 
 def pattern(path: Path) -> str:
-    """The same for reading, where *, ? and brackets would be a pattern."""
+    """The same address for reading, with *, ? and brackets escaped, which would else be a pattern."""
     return "".join(f"\\{c}" if c in "\\*?[]{}" else c for c in uri(path))

@@ -17,7 +17,7 @@ GENERATORS = (SecureNoise, SeededNoise, SystemBits, SeededBits, random.Random, *
 
 
 def require_no_generator(function: Batches) -> None:
-    """Every worker would unpickle the same generator, and draw the same noise."""
+    """Refuse a function that carries a generator: every worker would unpickle the same one, and draw the same noise."""
     from pyspark import cloudpickle
 
     pickler: Any = cloudpickle.CloudPickler

@@ -60,7 +60,7 @@ def require_pyspark() -> None:
 
 
 def require_classic(session: object) -> None:
-    """A session whose workers we can be sure of."""
+    """Refuse a session on which noise might be drawn twice, or whose workers we cannot know (Spark Connect)."""
     if type(session).__module__.startswith("pyspark.sql.connect"):
         raise _connect("a Spark Connect session")
     from pyspark.sql import SparkSession
@@ -156,7 +156,7 @@ def start(settings: dict[str, str], log: Path) -> SparkSession:
 
 
 def await_worker(session: SparkSession, memory: str) -> None:
-    """A cluster without room would let us wait for ever, and say so to nobody."""
+    """Wait for the first worker; refuse a cluster that has none within a time, instead of waiting for ever."""
     context, until = session.sparkContext, time.monotonic() + PATIENCE
     while (
         not _is_local(str(context.master)) and context._jsc.sc().getExecutorMemoryStatus().size() < 2
@@ -185,7 +185,7 @@ def end_java() -> None:
 
 
 def _require_open(master: str) -> None:
-    """A master that does not listen is met at once, not after minutes of trying."""
+    """Refuse a master that does not listen at once, instead of after minutes of trying."""
     if not master.startswith("spark://"):
         return
     problem: object = "no HOST:PORT"

@@ -175,7 +175,7 @@ class Comparison:
         return front(self.rows, *self.asked["plot"])
 
     def csv(self) -> str:
-        """One line a row and metric."""
+        """One line per row and metric."""
         text = io.StringIO()
         out = csv.writer(text, lineterminator="\n")
         heads = ("row", "mechanism", "variant", "definition", "epsilon", "delta", "counts", "metric", "original")

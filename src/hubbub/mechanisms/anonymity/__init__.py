@@ -1,6 +1,6 @@
 """What was done to search logs before differential privacy, to be compared and to be attacked.
 
-    k_query     queries asked by fewer than k users dropped, one number a session      (Adar 2007)
+    k_query     queries asked by fewer than k users dropped, one number per session    (Adar 2007)
     k_session   keywords added or deleted until k sessions are equal                   (Motwani and Nabar 2008)
     k_keyword   keywords shortened to prefixes that k users share                      (He and Naughton 2009)
     k_click     clicks of more than k users                                            (KA of Zhang and Yang 2017)

@@ -37,7 +37,7 @@ class Anonymity(Mechanism):
 
     @property
     def k(self) -> int:
-        """How many must be alike."""
+        """How many users, sessions or clicks must be alike."""
         return int(self.settings["k"])
 
     @property
@@ -46,18 +46,18 @@ class Anonymity(Mechanism):
         return self.promise.format(**self.settings)
 
     def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
-        """What was given, or the defaults."""
+        """The parameters that were given, and defaults for the others."""
         if self.serp is not None:
             raise ParameterError(f"{self.name} takes no result list.", given="--serp")
         defaults = {p.name: p.default for p in self.parameters if p.default is not None}
         return defaults | given
 
     def steps(self) -> tuple[Step, ...]:
-        """No noise."""
+        """None: these mechanisms draw no noise."""
         return ()
 
     def bounds(self) -> tuple[Bound, ...]:
-        """Nobody is limited."""
+        """None: no user is limited."""
         return ()
 
     def loss(self) -> Loss:
@@ -74,7 +74,7 @@ class Anonymity(Mechanism):
         return Guarantee(self.definition, None, None, self.neighbours, scope=scope, proof=PROOF, caveats=self.caveats())
 
     def caveats(self) -> tuple[str, ...]:
-        """What the output is worth."""
+        """What a reader must know: which promise holds, and that it is not differential privacy."""
         return (f"Made to be compared and attacked: {self.promised}, but {self.weakness}.",)
 
     def missing(self) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ class KKeyword(Anonymity, register=True):
     weakness = "some of these users may be accounts of one attacker, who then learns about the last one for certain"
 
     def thresholds(self) -> dict[str, int]:
-        """Exact counts against k."""
+        """The number k that exact counts are compared with."""
         return {"keywords": self.k}
 
     def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class KQuery(Anonymity, register=True):
         return "log" in self.tables
 
     def thresholds(self) -> dict[str, int]:
-        """Exact counts against k."""
+        """The number k that exact counts are compared with."""
         return {"queries": self.k}
 
     def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:

@@ -43,7 +43,7 @@ class Sets:
 
     @staticmethod
     def of(session: Integers, keyword: pa.Array) -> Sets:
-        """From (session, keyword) rows, each once."""
+        """Make the value from (session, keyword) rows, each of which stands there once."""
         coded = keyword.dictionary_encode()
         code = coded.indices.to_numpy().astype(np.int64)
         n, names = np.bincount(code, minlength=len(coded.dictionary)), coded.dictionary.to_pylist()
@@ -66,7 +66,7 @@ class KSession(Anonymity, register=True):
 
     name = "k-session"
     paper = "Motwani and Nabar 2008"
-    about = "sessions as sets of keywords, changed until k are equal; one row a session (not private)"
+    about = "sessions as sets of keywords, changed until k are equal; one row per session (not private)"
     offers = {"log": LOG}  # noqa: RUF012
     default_tables = ("log",)
     promise = "every published session is one of at least {k} with the same keywords"
@@ -79,7 +79,7 @@ class KSession(Anonymity, register=True):
         return True
 
     def thresholds(self) -> dict[str, int]:
-        """Sessions that must be alike."""
+        """The number of sessions that must be alike."""
         return {"log": self.k}
 
     def accounts(self) -> int:
@@ -110,7 +110,7 @@ class KSession(Anonymity, register=True):
         return {"log": Sets.of(together(rows), rows.column("keyword").combine_chunks())}
 
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        """One row a session: its keywords in the order of the alphabet."""
+        """One row per session: its keywords in the order of the alphabet."""
         sets: Sets = counts["log"]
         keywords, size = alike(sets, self.k)
         texts = pa.array(

@@ -37,11 +37,11 @@ class Pseudonyms(Anonymity, register=True):
         return 0
 
     def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
-        """All rows."""
+        """All rows of the log."""
         return {"log": log.engine.fetch('SELECT uid, "time", query, "rank", url FROM log')}
 
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        """Fresh numbers for users."""
+        """All rows, with a fresh number in place of each user."""
         rows: pa.Table = counts["log"]
         return {"log": as_log(renumbered(rows, noise), {name: rows.column(name) for name in REST})}
 

@@ -61,11 +61,11 @@ class TokenHash(Anonymity, register=True):
         return ("log: ranks and clicked addresses",)
 
     def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
-        """All searches."""
+        """All searches of the log."""
         return {"log": log.engine.fetch('SELECT DISTINCT uid, "time", query FROM log')}
 
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        """Fresh numbers for users, hashes for words."""
+        """All searches, with a fresh number in place of each user and a hash in place of each word."""
         rows: pa.Table = counts["log"]
         query = hashed(rows.column("query"), noise.secret("words"))
         return {"log": as_log(renumbered(rows, noise), {"time": rows.column("time"), "query": query})}

@@ -31,6 +31,6 @@ class Adaptive(PooledBaseline, register=True):
     )
 
     def prepare(self, settings: Mapping[str, Value], epsilon: float, delta: float) -> None:
-        """Shares 10/90, or 5/10/15/70."""
+        """Calibrate rounds with shares of 10/90, or of 5/10/15/70, of the budget."""
         shares, margin = SHARES[int(settings["rounds"])], Fraction(settings["margin"])
         self.selection = self.calibrated(epsilon, delta, int(settings["d"]), shares, margin)

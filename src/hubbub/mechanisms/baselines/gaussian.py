@@ -88,12 +88,12 @@ class GaussianThreshold(Baseline, register=True):
         return (self.step,)
 
     def bounds(self) -> tuple[Bound, ...]:
-        """d keys, and what she adds to each."""
+        """How many keys of a user count, and how much she adds to each."""
         how = "distinct" if self.unit else "1/√n on each of her n queries, rounded down"
         return (*super().bounds(), Bound("a user's weight on a query", "linf", 1, how))
 
     def thresholds(self) -> dict[str, int]:
-        """In whole users, rounded up."""
+        """The threshold in whole users, rounded up."""
         return {"queries": -int(-self.selection.users(-1) // 1)}
 
     def survival(self) -> dict[str, RoundsTest]:
@@ -115,7 +115,7 @@ class GaussianThreshold(Baseline, register=True):
         return {"queries": f"value +/- 1.96 noise_sd {measured.GAUSSIAN.sentence()}"}
 
     def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
-        """Counts of distinct users, or pools."""
+        """Count distinct users, or fix the users' pools where weights are shared."""
         from hubbub.steps.count import count
         from hubbub.steps.pools import fixed
 
@@ -142,7 +142,7 @@ class UnitWeights:
     plan: Selection
 
     def __call__(self, n: Integers, noise: NoiseSource) -> Released:
-        """The keys that pass."""
+        """Test every key; gives the keys that pass."""
         plan = self.plan
         noisy = n * plan.unit + noise.gaussian("queries round 1", plan.variances[0], n.size)
         ids = np.flatnonzero(noisy >= plan.thresholds[0])

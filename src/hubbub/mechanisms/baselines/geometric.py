@@ -49,7 +49,7 @@ class Geometric(Baseline, register=True):
         self.step = CoinStep("queries", Fraction(settings["epsilon"]) / d, Fraction(share), d, PROOF)
 
     def steps(self) -> tuple[AnyStep, ...]:
-        """One coin a key."""
+        """One step: a coin per key."""
         return (self.step,)
 
     def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class Geometric(Baseline, register=True):
         return {"queries": count(log, QUERIES, bound.random_keys(QUERIES, self.step.l0, mode.secret), mode)}
 
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        """Throw the coins."""
+        """Throw a coin for each key, and release the keys whose coins show heads."""
         return {"queries": counts["queries"].test(Coins(self.step), noise)}
 
 
@@ -70,7 +70,7 @@ class Coins:
     step: CoinStep
 
     def __call__(self, n: Integers, noise: NoiseSource) -> Released:
-        """The keys whose coins say so."""
+        """Throw the coins; gives the keys that are released."""
         chances = self.step.chances
         thrown = noise.coins(self.step.name, chances[np.minimum(n, chances.size - 1)])
         return Released(np.flatnonzero(thrown), None, None)

@@ -40,7 +40,7 @@ class Baseline(Mechanism):
     parameters: ClassVar[tuple[Parameter, ...]] = (EPSILON, DELTA, BOUND)
 
     def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
-        """Defaults filled in, then calibrated."""
+        """Fill in defaults, then calibrate."""
         if self.neighbours is not Neighbours.ADD_REMOVE or self.serp is not None:
             raise ParameterError(f"{self.name} is proven for add-remove, and takes no result list.")
         if not {"epsilon", "delta"} <= given.keys():
@@ -51,21 +51,21 @@ class Baseline(Mechanism):
 
     @abstractmethod
     def prepare(self, settings: Mapping[str, Value], epsilon: float, delta: float) -> None:
-        """Calibrate."""
+        """Calibrate what this baseline runs, from ε, δ and d."""
 
     def bounds(self) -> tuple[Bound, ...]:
-        """The first sampling."""
+        """How many keys of each user are sampled before the first noise."""
         limit = int(self.settings["d"])
         return (Bound("distinct queries per user", "l0", limit, "sample by a secret hash"),)
 
     def claimed(self) -> Claim:
-        """Our calibration, so our claim."""
+        """The calibration is ours, so what is claimed is what we prove."""
         loss = self.loss()
         why = "calibrated here for the integer law that runs, tighter than the paper"
         return Claim(f"{self.paper}, calibrated by hubbub", loss.epsilon, loss.delta, holds=True, why=why)
 
     def intervals(self) -> dict[str, str]:
-        """Keys only."""
+        """None: keys are released without numbers."""
         return {"queries": "no counts are published"}
 
     def spurious(self) -> str:
@@ -80,7 +80,7 @@ class PooledBaseline(Baseline):
 
     @property
     def selections(self) -> dict[str, Selection]:
-        """The one it has."""
+        """The integers of its one selection."""
         return {"queries": self.selection}
 
     def calibrated(
@@ -101,7 +101,7 @@ class PooledBaseline(Baseline):
         return selection
 
     def laws(self) -> tuple[Law, ...]:
-        """Those of its rounds."""
+        """The laws that its rounds draw from."""
         return self.selection.laws("queries")
 
     def steps(self) -> tuple[AnyStep, ...]:
@@ -127,6 +127,6 @@ class PooledBaseline(Baseline):
         return {"queries": fixed(log, QUERIES, self.selection.limit, self.selection.bits, mode)}
 
     def pairs(self, measured: Mapping[str, Any]) -> Generator[Draw, Any, Tables]:
-        """Select; no counts."""
+        """Select keys in rounds; numbers are not released."""
         found = yield from select(measured["queries"], self.selection, "queries")
         return {"queries": Released(found.ids, None, None)}

@@ -1,7 +1,7 @@
 """DP-SIPS (Swanberg, Desfontaines, Haney 2023): simple iterations of a weighted Gaussian threshold.
 
 Three rounds with shares 1:3:9 of the budget; keys that were found leave, so later rounds spread each user's
-weight over fewer keys. The ratio is from the notes, not checked against the paper's text.
+weight over fewer keys. We have the ratio second hand, and did not check it against the paper's text.
 """
 
 from __future__ import annotations
@@ -20,5 +20,5 @@ class Sips(PooledBaseline, register=True):
     about = "baseline: three rounds of a weighted Gaussian threshold, found keys leave"
 
     def prepare(self, settings: Mapping[str, Value], epsilon: float, delta: float) -> None:
-        """Shares 1:3:9."""
+        """Calibrate three rounds with shares 1:3:9 of the budget."""
         self.selection = self.calibrated(epsilon, delta, int(settings["d"]), (1, 3, 9), None)

@@ -100,7 +100,7 @@ class Crowd(Mechanism, register=True):
     )
 
     def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
-        """ε and δ are all it needs."""
+        """Calibrate every stage from ε and δ; everything else has a default."""
         if self.neighbours is not Neighbours.ADD_REMOVE:
             raise ParameterError("crowd is proven for add-remove only.", given="replace", allowed="add-remove")
         if self.tables == ("clicks",) and self.listed:
@@ -145,15 +145,15 @@ class Crowd(Mechanism, register=True):
 
     @property
     def selections(self) -> dict[str, Selection]:
-        """Those of every stage that selects."""
+        """The integers of the selection of every stage that selects."""
         return {stage.name: stage.selection for stage in self.stages if stage.selection is not None}
 
     def steps(self) -> tuple[GaussianStep, ...]:
-        """Every draw of every stage."""
+        """Every stage as the accountant sees it, with all its draws."""
         return tuple(s for i, stage in enumerate(self.stages) for s in stage.steps(PROOF, tightened=i == 0))
 
     def laws(self) -> tuple[Law, ...]:
-        """Every draw of every stage; counts for the longest that a user may be."""
+        """The law of every draw of every stage; counts are drawn for the longest vector that a user may have."""
         drawn = [law for s in self.stages if s.selection is not None for law in s.selection.laws(s.name)]
         counted = [(s.name, s.recount) for s in self.stages if s.recount is not None]
         drawn += [Law(f"{name} recount", "variance", recount.widest()) for name, recount in counted]
@@ -189,7 +189,7 @@ class Crowd(Mechanism, register=True):
         return Claim("hubbub", loss.epsilon, loss.delta, holds=True, why="hubbub's own mechanism: no paper claims it")
 
     def _open(self) -> list[calibrate.Stage]:
-        """Stages that learn their keys from the log."""
+        """The stages that learn their keys from the log."""
         return [stage for stage in self.stages if stage.selection is not None and stage.selection.thresholds]
 
     def thresholds(self) -> dict[str, int]:
@@ -259,11 +259,11 @@ class Crowd(Mechanism, register=True):
 
     @property
     def listed(self) -> tuple[QueryPool, ...]:
-        """Queries known beforehand, and where from."""
+        """The public lists of queries that were given, each with where it came from."""
         return tuple(known for known in (self.public_list, self.previous) if known is not None)
 
     def _known(self) -> pa.Table:
-        """All of them as one list, each query once."""
+        """The queries of all public lists as one list, each once."""
         rows = pa.concat_tables([known.rows.select(["query"]) for known in self.listed])
         return rows.group_by("query").aggregate([]).sort_by("query")
 
@@ -273,7 +273,7 @@ class Crowd(Mechanism, register=True):
         return any(stage.name == "transitions" for stage in self.stages)
 
     def caveats(self) -> tuple[str, ...]:
-        """What the claim rests on besides."""
+        """What the guarantee rests on besides the noise."""
         notes = []
         if self.public_list is not None:
             notes.append("The public list must not have been learned from this log.")

@@ -68,7 +68,7 @@ class Recount:
         return math.ceil(cap2 / self.mu2) + 4
 
     def widest(self) -> int:
-        """The largest noise it may ask for: no λ is above 2^bits."""
+        """The law of the largest noise that counting may ask for: no λ is above 2^bits."""
         cap2 = self.keys * 4**self.bits
         return max(self.variance(cap2), self.kept_variance)
 
@@ -92,7 +92,7 @@ class StagePlan:
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage ready to run: what of it there is."""
+    """A calibrated stage: the integers of its selection and of its counting, each None if the stage has none."""
 
     name: str
     selection: Selection | None
@@ -102,13 +102,13 @@ class Stage:
 
     @property
     def rounds(self) -> Selection:
-        """Its selection, where there must be one."""
+        """The stage's selection; a bug of ours if it has none."""
         if self.selection is None:
             raise OurBug(f"{self.name} selects nothing")
         return self.selection
 
     def steps(self, proof: str, *, tightened: bool) -> tuple[GaussianStep, ...]:
-        """All its draws."""
+        """The stage as the accountant sees it: all its draws."""
         steps = []
         if self.selection is not None:
             steps.append(self.selection.step(self.name, proof, tightened=tightened))
@@ -126,7 +126,7 @@ LATER_DELTA = Fraction(15, 100)
 
 
 def calibrate(plans: list[StagePlan], epsilon: Fraction, delta: Fraction, rounds: int, proof: str) -> list[Stage]:
-    """Constants of all stages: shares first, then the noise, then the thresholds (Part II of the notes)."""
+    """The constants of all stages: first the shares of the budget, then the noise, then the thresholds."""
     whole = sum((Fraction(p.weight) for p in plans), Fraction(0))
     share = shares(
         (f"{p.name} {part}", Fraction(p.weight) / whole * Fraction(thousandths, 1000))

@@ -42,7 +42,7 @@ class Histogram:
         return math.ceil(self.shift2 / self.mu2) + 4
 
     def draw(self, sums: Integers, noise: NoiseSource) -> Integers:
-        """Every bin gets noise, empty ones too."""
+        """The counts of all bins, empty ones too, each with noise."""
         if sums.size != SHAPES[self.name].bins:
             raise OurBug(f"{self.name}: the bins are public, and there are {SHAPES[self.name].bins} of them")
         return sums + noise.gaussian(self.name, self.variance, sums.size)

@@ -184,7 +184,7 @@ class Optimal(Mechanism, register=True):
         return (Cause.SOLVED,) if self.variant == "published" else ()
 
     def caveats(self) -> tuple[str, ...]:
-        """What is lost, or not private."""
+        """What a reader must know: what is lost (strict), or why it is not private (published)."""
         return words.STRICT_CAVEATS if self.variant == "strict" else words.PUBLISHED_CAVEATS
 
     def missing(self) -> tuple[str, ...]:
@@ -200,7 +200,7 @@ class Optimal(Mechanism, register=True):
         return "none: every row is a true click of a real user"
 
     def post_processing(self) -> tuple[str, ...]:
-        """What makes a log of histograms."""
+        """How the log is made from the two noisy histograms."""
         if self.variant == "strict":
             return (f"rows of each pair by the goal {self.settings['goal']}; synthetic users; rows sorted by user",)
         return ("users renumbered at random; rows sorted by user",)
@@ -208,7 +208,7 @@ class Optimal(Mechanism, register=True):
     # ------------------------------------------------------------------ what runs
 
     def limit(self) -> Limit:
-        """B of the parameters."""
+        """The limit B = min{ε, ln 1/(1−δ)} for these parameters."""
         from hubbub.mechanisms.optimal.published.problem import Limit
 
         return Limit(Fraction(self.settings["epsilon"]), Fraction(self.settings["delta"]))

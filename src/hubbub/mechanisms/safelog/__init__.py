@@ -202,7 +202,7 @@ class Safelog(Mechanism, register=True):
         return tuple(lists) if self.variant == "strict" else words.published(self)
 
     def missing(self) -> tuple[str, ...]:
-        """Thresholds, and the pool."""
+        """Keys below a threshold, and whatever the public pool does not hold."""
         return (*super().missing(), words.OUTSIDE) if self.variant == "strict" else super().missing()
 
     def spurious(self) -> str:

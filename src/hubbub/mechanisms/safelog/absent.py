@@ -2,7 +2,7 @@
 
 Noise alone, on any number of keys, needs three draws: how many pass is binomial, which ones is a uniform subset, and
 the excess of each over the threshold is geometric. It is drawn for the whole domain, as if nobody held anything, and
-kept where nobody does; keys that somebody holds have a draw of their own. The joint law is that of one draw a key
+kept where nobody does; keys that somebody holds have a draw of their own. The joint law is that of one draw per key
 (docs/proofs/safelog.md, lemmas 2 and 3); work and memory grow with what is held and what passes, not with the domain.
 """
 

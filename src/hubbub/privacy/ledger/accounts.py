@@ -22,7 +22,7 @@ from hubbub.privacy.odometer import odometer
 
 
 class Accounts(LedgerFile):
-    """A ledger as its sums see it."""
+    """The part of a ledger that adds up: entries, caps, envelopes, and what they come to."""
 
     # -------------------------------------------------------------- reading
 

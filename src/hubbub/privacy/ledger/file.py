@@ -179,7 +179,7 @@ def default_path() -> Path:
 
 
 def now() -> str:
-    """The time of a row."""
+    """The present time, as rows of the ledger keep it."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 

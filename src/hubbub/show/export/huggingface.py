@@ -64,7 +64,7 @@ class HuggingFace(Format):
         return f"---\n{to_yaml(head)}---\n\n"
 
     def notes(self, card: Card) -> str:
-        """One configuration a table; the same bytes as the release."""
+        """For the README: one configuration per table, with the bytes of the release."""
         first = card.release.contains[0]
         return (
             "Every table is a configuration with one split, `train`, which is all of it. `public/` is the release "

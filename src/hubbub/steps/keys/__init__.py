@@ -1,4 +1,4 @@
-"""What is counted: one kind of key a file."""
+"""What is counted: one file per kind of key."""
 
 from hubbub.steps.keys.base import Keys
 from hubbub.steps.keys.clicks import CLICKS

@@ -1,4 +1,4 @@
-"""What an attacker learns from a release: the classic attacks, one a file, for the owner's eyes only.
+"""What an attacker learns from a release: the classic attacks, one file each, for the owner's eyes only.
 
 homogeneity     all who could have asked it asked it              (Götz et al., Example 1)
 active          fake accounts around one target                   (Götz et al., Example 2)

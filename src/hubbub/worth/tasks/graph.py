@@ -95,7 +95,7 @@ def total(weights: Matrix) -> Floats:
 
 
 def scaled(weights: Matrix, by: Floats) -> Matrix:
-    """Each row times a number."""
+    """The matrix with each row multiplied by a number of its own."""
     return sp.diags_array(by).tocsr() @ weights
 
 

@@ -28,7 +28,7 @@ class Certificate:
         return max(0.0, self.upper_bound - self.objective) / self.upper_bound if self.upper_bound > 0 else 0.0
 
     def record(self) -> dict[str, object]:
-        """For the command's JSON."""
+        """The certificate as `release --json` prints it."""
         return {
             "objective": self.objective,
             "upper_bound": self.upper_bound,

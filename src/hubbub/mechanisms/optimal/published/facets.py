@@ -25,7 +25,7 @@ GRID = 2.0**-20
 
 
 class Facets:
-    """The rows that x violates, one a user at most."""
+    """The rows that x violates, at most one per user."""
 
     def __init__(self, shares: sparse.csc_array, top: Integers, left: Callable[[], float]) -> None:
         self.by_user, self.top, self.left = shares.tocsr(), top, left

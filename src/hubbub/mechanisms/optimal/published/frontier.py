@@ -42,7 +42,7 @@ class Least:
     x: Integers = field(repr=False)
 
     def record(self) -> dict[str, float]:
-        """For the certificate."""
+        """The point as the certificate prints it."""
         delta = -math.expm1(-self.bound)
         return {"B": self.bound, "epsilon": self.bound, "delta": delta, "none_below_B": self.none_below}
 
@@ -83,7 +83,7 @@ def least_loss(problem: Problem, goal: str, target: int, seconds: float) -> Leas
 
 
 def _needed(problem: Problem, x: Integers, at_most: float) -> float:
-    """The B that x uses."""
+    """The smallest limit B at which x is allowed."""
     return min(at_most, float((problem.matrix @ x).max(initial=0.0)))
 
 
@@ -102,7 +102,7 @@ def _size_needs(problem: Problem, target: int, seconds: float) -> float:
 
 
 def _none_below(problem: Problem, target: int, seconds: float) -> float:
-    """Bisection on the relaxation with one row a pair; as many pairs as the target must be usable."""
+    """Bisection on the relaxation with one row per pair; as many pairs as the target must be usable."""
     low, high = float(np.sort(problem.hardest)[target - 1]) * (1 - 1e-12), MOST
     while high - low > 0.01 * high:
         middle = (low + high) / 2

@@ -1,6 +1,6 @@
 """The linear relaxation, max Σ x subject to A x <= 1 and 0 <= x <= top: an interior point, or first-order steps.
 
-HiGHS's interior point is exact and slow on large problems; primal-dual steps with one step length a row and a column
+HiGHS's interior point is exact and slow on large problems; primal-dual steps with one step length per row and column
 (Pock and Chambolle 2011) are rough and fast. Either way the upper bound is computed from the prices alone (`exact`).
 """
 

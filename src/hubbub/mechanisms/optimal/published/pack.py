@@ -1,4 +1,4 @@
-"""Size and diversity are one problem: as many rows as fit, with any number of rows a pair or with one.
+"""Size and diversity are one problem: as many rows as fit, with any number of rows per pair or with one.
 
 usable pairs → relaxation (prices, first bound) → fill the slack → local search | proven bound, then a second search
 → give back what exact arithmetic does not allow → certificate
@@ -72,7 +72,7 @@ def pack(
         return x
 
     def exact(chosen: Integers) -> Integers:
-        """Without rows that integers do not allow, and with others in their place."""
+        """The solution without rows that break a constraint in integers, and with others in their place."""
         kept = give_back(problem, spread(chosen), limit)[usable]
         return chosen if (kept == chosen).all() else fill(matrix, limit.bound - 2 * TOLERANCE, kept, top)
 

@@ -37,7 +37,7 @@ def room(matrix: sparse.csc_array, slack: Floats) -> Integers:
 
 
 def fill(matrix: sparse.csc_array, bound: float, x: Integers, top: Integers, prices: Floats | None = None) -> Integers:
-    """Add rows until nothing fits; `prices` (one a user) replace the count of pairs that could use her."""
+    """Add rows until nothing fits; `prices` (one per user) replace the count of pairs that could use her."""
     x = x.copy()
     dice = np.random.default_rng(SEED)
     slack = bound - matrix @ x

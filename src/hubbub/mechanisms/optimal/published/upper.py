@@ -84,7 +84,7 @@ class Upper:
         self.value = min(self.value, int(self.of.sum()))
 
     def _bounds(self, rows: sparse.csc_array, prices: Floats) -> tuple[Floats, Floats]:
-        """Of every part; and what is left over of every column."""
+        """A bound for every part, and what is left over of every column."""
         prices, by_row = grained(prices), rows.tocsr()
         left = left_over(rows, prices)
         filled = np.flatnonzero(np.diff(by_row.indptr))
