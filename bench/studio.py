@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from hubbub.card.owner import Owner
+from hubbub.cli.options import NewLogOptions, OwnerOptions
 from hubbub.log import read_log
 from hubbub.studio.state import OpenedLog, Studio
 from hubbub.studio.views import Views
@@ -56,7 +57,8 @@ def main() -> None:
         log = Path(given.log) if given.log else folder / "log.parquet"
         if not given.log:
             synthesise(given.users, log)
-        studio = Studio(folder, Owner(), {"ledger": str(folder / "ledger.sqlite")}, opened=OpenedLog(log.name))
+        options = NewLogOptions(ledger=str(folder / "ledger.sqlite"))
+        studio = Studio(folder, Owner(), options, OwnerOptions(), opened=OpenedLog(log.name))
         loading = milliseconds(lambda: studio.look(lambda progress: read_log(log, progress=progress)))
         opened = studio.opened
         assert opened is not None and opened.profile is not None, opened

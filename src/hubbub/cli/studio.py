@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hubbub.cli.config import kinds_of, read_configuration, resolved
-from hubbub.cli.options import NewLogOptions, OwnerOptions, Without, whole_number
+from hubbub.cli.config import kinds_of, read_configuration
+from hubbub.cli.options import NewLogOptions, OwnerOptions, Without
 from hubbub.cli.raw_log import looked, open_log, with_format
 from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import InputError, ParameterError
@@ -127,14 +127,15 @@ def _studio(paths: list[str], log: NewLogOptions, options: OwnerOptions, folder:
         given = ", ".join(stated.settings)
         raise ParameterError("The page chooses the parameters.", given=given, next="leave [set] out")
     log, options = stated.fill(replace(log, log=logs[0] if logs else None)), stated.fill(options)
+    log = replace(log, log=_absolute(log.log), ledger=_absolute(log.ledger), config=_absolute(log.config))
     if log.log is not None:
-        log = with_format(replace(log, log=str(Path(log.log).absolute())), terminal)
-    whole_number(options.users_public, "users-public")
+        log = with_format(log, terminal)
+    options.stated()  # as a release would refuse them, and at once
+    log.share()
     home = Path(folder).absolute()
     if not home.is_dir():
         raise ParameterError("There is no such folder.", given=folder, next="make it, or name another --folder")
-    config = None if log.config is None else str(Path(log.config).absolute())
-    made = Studio(home, stated.owner, resolved(log, options), config, log.share())
+    made = Studio(home, stated.owner, log, options)
     for path in releases:
         made.add(path)
     if log.log is not None:
@@ -145,6 +146,10 @@ def _studio(paths: list[str], log: NewLogOptions, options: OwnerOptions, folder:
 
         threading.Thread(target=made.look, args=(read,), daemon=True).start()
     return made
+
+
+def _absolute(path: str | None) -> str | None:
+    return path and str(Path(path).absolute())
 
 
 def _sorted(paths: list[str]) -> tuple[list[Path], list[str]]:

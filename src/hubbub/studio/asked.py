@@ -83,13 +83,13 @@ def choices(mechanism: type[Mechanism]) -> list[Parameter]:
     return [p for p in mechanism.parameters if p.name not in ("epsilon", "delta", *mechanism.raw)]
 
 
-def release_command(given: Mapping[str, Any], asked: Question, out: Path, config: str | None) -> list[str]:
+def release_command(given: Mapping[str, Any], asked: Question, out: Path) -> list[str]:
     """`hubbub release …`, word by word. `given` are the studio's own options about the log and the ledger."""
     words = ["release", str(given["log"]), *asked.options(), "--out", str(out)]
     for name, value in given.items():
         if name != "log" and value is not None and value is not False:
             words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
-    return words + (["--config", config] if config else [])
+    return words
 
 
 def spoken(words: list[str]) -> str:

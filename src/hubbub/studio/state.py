@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hubbub.errors import HubbubError, ParameterError, Refused
 from hubbub.look.inspected import Profile, profile
 from hubbub.privacy.fingerprint import look
 from hubbub.privacy.guarantee import finite, number
-from hubbub.privacy.ledger import Ledger, named
+from hubbub.privacy.ledger import Ledger
 from hubbub.privacy.odometer import odometer
 from hubbub.release.opened import Release
 from hubbub.release.plan import Plan
@@ -23,6 +23,7 @@ from hubbub.studio.sketch import Sketch, sketches
 
 if TYPE_CHECKING:
     from hubbub.card.owner import Owner
+    from hubbub.cli.options import NewLogOptions, OwnerOptions
     from hubbub.log import SearchLog
 
 LOOK = "studio"
@@ -55,10 +56,10 @@ class Studio:
     folder: Path
     """Where releases are written, each into a new folder of its own."""
     owner: Owner
-    given: Mapping[str, Any] = field(default_factory=dict)
-    """Options about the log and the ledger, as the command line had them."""
-    config: str | None = None
-    max_rejects: float = 0.05
+    log: NewLogOptions
+    """The log and its names in the ledger, as the command line had them."""
+    options: OwnerOptions
+    """What the owner stated or agreed to there."""
     opened: OpenedLog | None = None
     releases: dict[str, Path] = field(default_factory=dict)
     job: Job | None = None
@@ -67,17 +68,17 @@ class Studio:
     @property
     def population(self) -> str:
         """Whose budget is spent."""
-        return named(self.given.get("population") or "default")
+        return self.log.names()[0]
 
     @property
     def dataset(self) -> str:
         """The owner's name for the log."""
-        return named(self.given.get("dataset") or "default")
+        return self.log.names()[1]
 
     @property
     def ledger(self) -> Path | None:
-        """None: the user's own."""
-        return Path(self.given["ledger"]) if self.given.get("ledger") else None
+        """Where the ledger is; None: where the user's own is."""
+        return self.log.book
 
     # ------------------------------------------------------------------ the log
 
@@ -94,7 +95,7 @@ class Studio:
                 with Ledger(self.ledger) as book:
                     look(book, log, self.population, self.dataset, LOOK)
                 opened.sketches = sketches(log)
-                opened.profile = profile(log, self.max_rejects)
+                opened.profile = profile(log, self.log.share())
         except HubbubError as error:
             opened.problem = str(error)
         except Exception as error:
@@ -116,17 +117,17 @@ class Studio:
             self.owner,
             population=self.population,
             dataset=self.dataset,
-            new_population=bool(self.given.get("new_population")),
-            other_people=bool(self.given.get("other_people")),
-            users_public=self.given.get("users_public"),
-            allow_empty=bool(self.given.get("allow_empty")) or "allow_empty" in confirmed,
-            drop_outside=bool(self.given.get("drop_outside")) or "drop_outside" in confirmed,
+            **self._agreed(confirmed).stated(),
         )
+
+    def _agreed(self, confirmed: Confirmed) -> OwnerOptions:
+        """What was agreed to on the command line, and what on the page."""
+        return replace(self.options, **dict.fromkeys(confirmed, True))
 
     def command(self, asked: Question, name: str, confirmed: Confirmed = frozenset()) -> list[str]:
         """The same as a command."""
-        given = dict(self.given) | dict.fromkeys(sorted(confirmed), True)
-        return release_command(given, asked, self.folder / (name or "release"), self.config)
+        given = vars(self.log) | vars(self._agreed(confirmed))
+        return release_command(given, asked, self.folder / (name or "release"))
 
     def confirmable(self) -> dict[str, str]:
         """What of the log has to be confirmed on the page before a release of it, in words, by its option."""
@@ -137,7 +138,7 @@ class Studio:
         asked = {"drop_outside": f"{lost}: they are not {self.owner.period}, or have no time"}
         if found.rows == 0:
             asked["allow_empty"] = "Release nothing: no row is left"
-        return {flag: text for flag, text in asked.items() if not self.given.get(flag)}
+        return {flag: text for flag, text in asked.items() if not getattr(self.options, flag)}
 
     def _refuse(self, plan: Plan) -> None:
         """What is known of the log already need not be found out by a run."""

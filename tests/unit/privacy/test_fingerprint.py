@@ -215,12 +215,14 @@ def test_a_refused_run_is_a_look(hubbub: Hubbub, tmp_path: Path) -> None:
 
 
 def test_the_studio_looks_too(log_file: Path, tmp_path: Path) -> None:
+    from hubbub.cli.options import NewLogOptions, OwnerOptions
     from hubbub.studio.state import OpenedLog, Studio
 
-    studio = Studio(tmp_path, Owner(), {"population": "somebody"}, opened=OpenedLog("log"))
+    log = NewLogOptions(population="somebody")
+    studio = Studio(tmp_path, Owner(), log, OwnerOptions(), opened=OpenedLog("log"))
     studio.look(lambda progress: read_log(log_file, format="aol", progress=progress))
-    with Ledger() as book, read_log(log_file, format="aol") as log:
-        (seen,) = book.looks("default", "default", fingerprint(log, book.key()))
+    with Ledger() as book, read_log(log_file, format="aol") as raw:
+        (seen,) = book.looks("default", "default", fingerprint(raw, book.key()))
     assert seen.command == "studio" and seen.elsewhere
 
 

@@ -8,6 +8,7 @@ import pytest
 from tests.unit.studio.asking import Client, canaries
 
 from hubbub.card.owner import Owner
+from hubbub.cli.options import NewLogOptions, OwnerOptions
 from hubbub.log import read_log
 from hubbub.studio.state import OpenedLog, Studio
 
@@ -24,8 +25,8 @@ def studio(log_path: Path, tmp_path: Path, own_ledger: Path) -> Studio:
     """A studio whose log is read."""
     folder = tmp_path / "releases"
     folder.mkdir()
-    given = {"log": str(log_path), "format": "aol", "ledger": str(own_ledger), "population": "readers"}
-    made = Studio(folder, Owner(), given, opened=OpenedLog(log_path.name))
+    log = NewLogOptions(log=str(log_path), format="aol", ledger=str(own_ledger), population="readers")
+    made = Studio(folder, Owner(), log, OwnerOptions(), opened=OpenedLog(log_path.name))
     made.look(lambda progress: read_log(log_path, format="aol", progress=progress))
     assert made.opened is not None and made.opened.ready, made.opened
     return made

@@ -13,12 +13,13 @@ from typer.testing import CliRunner
 
 from hubbub.card.owner import Owner
 from hubbub.cli import app as commands
+from hubbub.cli.options import NewLogOptions, OwnerOptions
 from hubbub.cli.studio import _listen, _sorted
 from hubbub.studio.state import Studio
 
 
 def test_looking_at_pages_makes_no_ledger(tmp_path: Path, own_ledger: Path) -> None:
-    client = Client(Studio(tmp_path, Owner(), {"population": "readers"}))
+    client = Client(Studio(tmp_path, Owner(), NewLogOptions(population="readers"), OwnerOptions()))
     for path in ("/", "/ledger", "/releases"):
         assert get(client, path).status_code == 200
     assert not own_ledger.exists()

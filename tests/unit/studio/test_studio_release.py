@@ -61,7 +61,7 @@ def test_what_a_large_budget_means_is_said_before_it_is_spent(client: Client, st
     large = QUESTION | {"settings": {"epsilon": "12", "delta": "1e-4"}}
     said = post(client, "/api/plan", large)["remarks"]
     assert len(said) == 2 and said[0].startswith("ε = 12 is above 10") and "no number of users" in said[1]
-    studio.given = dict(studio.given) | {"users_public": 400}
+    studio.options = replace(studio.options, users_public=400)
     found = post(client, "/api/plan", large)
     assert len(found["remarks"]) == 1 and "--users-public 400" in found["command"]
 
@@ -85,7 +85,7 @@ def test_a_name_the_ledger_does_not_know_is_a_new_budget(client: Client, studio:
     found = post(client, "/api/plan", QUESTION)
     assert "Did you mean reader?" in found["refusal"]
     assert "--new-population" in post(client, "/api/start", QUESTION | {"agreed": True})["refused"]
-    studio.given = dict(studio.given) | {"new_population": True}
+    studio.options = replace(studio.options, new_population=True)
     found = post(client, "/api/plan", QUESTION)
     assert found["refusal"] == "" and found["new_population"] and "--new-population" in found["command"]
 
@@ -98,7 +98,7 @@ def test_nothing_starts_without_a_word(client: Client, studio: Studio) -> None:
 @pytest.mark.slow
 def test_it_keeps_working_when_a_release_fails(client: Client, studio: Studio, log_path: Path, tmp_path: Path) -> None:
     moved = tmp_path / "gone.tsv"
-    studio.given = dict(studio.given) | {"log": str(moved)}
+    studio.log = replace(studio.log, log=str(moved))
     post(client, "/api/start", QUESTION | {"agreed": True})
     failed = ended(studio)
     assert failed["state"] == "failed" and any(line.startswith("hubbub:") for line in failed["lines"])
