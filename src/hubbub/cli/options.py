@@ -6,6 +6,7 @@ What an option may also say in a configuration file follows from the same declar
 from __future__ import annotations
 
 import re
+from copy import copy
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -42,10 +43,12 @@ class Listed(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Fill in the names, and show it."""
-        for option in self.params:
+        filled = copy(self)
+        filled.params = [copy(option) for option in self.params]
+        for option in filled.params:
             help = getattr(option, "help", None) or ""
             option.help = re.sub(r"\{(\w+)\}", lambda found: installed(found[1]), help)  # type: ignore[attr-defined]
-        super().format_help(ctx, formatter)
+        super(Listed, filled).format_help(ctx, formatter)
 
 
 class Without(tuple[str, ...]):
