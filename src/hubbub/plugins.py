@@ -88,9 +88,9 @@ class Registry(Mapping[str, T]):
         with self._lock:
             if self._loaded:
                 return
-            self._loaded = True
             for module in pkgutil.iter_modules(import_module(self.home).__path__, f"{self.home}."):
                 import_module(module.name)
+            self._loaded = True  # only now: what fails above fails again when asked again
             for point in entry_points(group=self.group):
                 self._take(point)
 

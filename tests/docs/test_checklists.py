@@ -27,23 +27,17 @@ READER = '''"""The tiny format: user, epoch seconds and query, with semicolons b
 import re
 
 from hubbub.ingest.fields import Layout
-from hubbub.ingest.readers.base import LineShape, fixed, line_tasks, register
+from hubbub.ingest.readers.base import FixedReader, LineShape, register
 
-
-class TinyReader:
-    name = "tiny"
-    sentence = "user;time;query"
-    shape = LineShape(re.compile(rb"[^;]+;\\d+;[^;]*"), "three fields")
-
-    def columns(self, given, files):
-        return fixed(self.name, {"user": "1", "time": "2", "query": "3"}, given)
-
-    def tasks(self, file, columns, canonical_urls):
-        places = {"user": 0, "time": 1, "query": 2}
-        return line_tasks(file, Layout(b";", quoting=False, places=places, least=3, most=3), canonical_urls)
-
-
-register(TinyReader())
+register(
+    FixedReader(
+        "tiny",
+        "user;time;query",
+        LineShape(re.compile(rb"[^;]+;\\d+;[^;]*"), "three fields"),
+        {"user": "1", "time": "2", "query": "3"},
+        Layout(b";", quoting=False, places={"user": 0, "time": 1, "query": 2}, least=3, most=3),
+    )
+)
 '''
 READER_TEST = """from hubbub.testing import check_reader
 
@@ -149,7 +143,7 @@ def test_tiny_can_be_asked_for(tmp_path):
     from hubbub.engines import ENGINES
     from hubbub.log import read_log
 
-    (tmp_path / "log.csv").write_text("user,query\\\\nu,lilac\\\\n")
+    (tmp_path / "log.csv").write_text("user,query\\nu,lilac\\n")
     columns = {"user": "user", "query": "query"}
     with read_log(tmp_path / "log.csv", format="table", columns=columns, engine="tiny") as log:
         assert type(log.engine).__name__ == "Tiny" and "tiny" in ENGINES

@@ -102,3 +102,14 @@ def test_help_loads_no_registry() -> None:
     seen = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "hubbub.cli.release" in seen
     assert not any(room in seen for room in ("'hubbub.mechanisms.", "'hubbub.worth.tasks.", "'hubbub.show.export."))
+
+
+def test_a_home_that_fails_fails_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a registry must not look like a whole one when it is asked the second time."""
+    found = registry()
+    with monkeypatch.context() as patch:
+        patch.setattr("hubbub.plugins.import_module", lambda name: (_ for _ in ()).throw(ImportError(name)))
+        for _ in range(2):
+            with pytest.raises(ImportError, match=r"hubbub\.show\.export"):
+                list(found)
+    assert list(found) == []

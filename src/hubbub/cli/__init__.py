@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import signal
 import sys
+import warnings
 
 import typer
 
@@ -56,8 +57,14 @@ def version(show: bool = typer.Option(False, "--version", help="Print the versio
         raise typer.Exit
 
 
+def _told(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning as a line for the owner, without the place in the code that it comes from."""
+    typer.echo(f"warning: {message}", err=True)
+
+
 def main() -> None:
     """Run the command line."""
+    warnings.showwarning = _told
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal without Greek must not end a release
             stream.reconfigure(errors="backslashreplace")
