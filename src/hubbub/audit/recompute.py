@@ -69,7 +69,7 @@ def passes(scale: Fraction, threshold: int, count: int) -> Fraction:
     return Fraction(beyond, whole)
 
 
-def spread(scale: Fraction) -> float:
+def deviation(scale: Fraction) -> float:
     """The standard deviation of the noise, over all its values."""
     k = np.arange(1, 60 * math.ceil(scale) + 60)
     mass = np.exp(-k / float(scale))
@@ -77,7 +77,7 @@ def spread(scale: Fraction) -> float:
 
 
 def new_keys(scale: Fraction, threshold: int, enters: int, l0: int, l1: int, linf: int) -> Fraction:
-    """The chance that one of a user's own keys shows, the worst over all ways to spread what she may add.
+    """The chance that one of a user's own keys shows, the worst over all ways to distribute what she may add.
 
     A key of hers enters with count `enters` and up to linf − 1 more. Every way is tried, by adding up key after key.
     """

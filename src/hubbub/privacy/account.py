@@ -169,10 +169,10 @@ def half_width(scale: float, coverage: float = 0.95) -> int:
 
 
 def threshold_delta(scale: Fraction, threshold: int, l0: int, l1: int, linf: int) -> Decimal:
-    """The largest chance that a user's own new keys show, over all ways to spread L1 on them.
+    """The largest chance that a user's own new keys show, over all ways to distribute L1 on them.
 
     δ* = max_k 1 - Π(1 - r(m_i)) over k keys with multiplicities m_i in [1, linf] and sum at most l1.
-    -ln(1 - r) is convex, so for each k the extreme spread is best: as many keys as fit at linf, one
+    -ln(1 - r) is convex, so for each k the extreme distribution is best: as many keys as fit at linf, one
     with the rest, the others at 1 (docs/proofs/korolova.md, lemma 4; linf = 1 gives 1 - (1 - r(1))^l0).
     Σ r(m_i) bounds it too: where r is below the last digit of 1, 1 - Π(1 - r) would be nothing at all.
     It is a probability: rounding up ends at 1.

@@ -25,7 +25,7 @@ from hubbub.privacy.account import Atom, DiscreteLaplace, Gaussian, Generic, Los
 
 SLACK = 1e-9  # of ε: far above what double precision loses here
 FFT_SLACK = 1e-12, 1e-15  # of δ, at all and per draw: dp-accounting's transforms lose about 4e-17 per draw
-WIDEST = 100.0  # spread of the loss beyond which only the basic sum is tried: e^ε leaves the floats
+WIDEST = 100.0  # deviation of the loss beyond which only the basic sum is tried: e^ε leaves the floats
 
 
 @dataclass(frozen=True)
@@ -111,13 +111,13 @@ def product_epsilon(cost: Cost, delta: Fraction) -> float:
 def _by_loss_distribution(mu2: Fraction, draws: tuple[tuple[Fraction, int], ...], delta: float) -> float:
     """ε at δ of Gaussian noise beside randomised responses: privacy loss distributions, rounded up throughout."""
     room = delta - FFT_SLACK[0] - FFT_SLACK[1] * sum(count for _, count in draws)
-    spread = math.sqrt(mu2 + sum(count * epsilon**2 for epsilon, count in draws))
-    if room <= 0 or spread > WIDEST:
+    deviation = math.sqrt(mu2 + sum(count * epsilon**2 for epsilon, count in draws))
+    if room <= 0 or deviation > WIDEST:
         return math.inf
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     # a power of two that only grows with more draws: grids are nested, so ε never falls with one more
-    grid = 2.0 ** (math.ceil(math.log2(spread * (1 + spread / 8))) - 13)
+    grid = 2.0 ** (math.ceil(math.log2(deviation * (1 + deviation / 8))) - 13)
     parts = []
     for epsilon, count in draws:
         one = pld.from_discrete_laplace_mechanism(

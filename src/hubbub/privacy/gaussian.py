@@ -33,7 +33,7 @@ def mu2_of(shift2: int, variance: int) -> Fraction:
 
 @dataclass(frozen=True)
 class Test:
-    """One threshold a key may pass: `accumulator >= threshold`; a novel key has at most this mean and variance."""
+    """A threshold that a key may pass: `accumulator >= threshold`; a novel key has at most this mean and variance."""
 
     mean: int
     variance: int

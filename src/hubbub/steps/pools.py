@@ -264,7 +264,7 @@ class ArrayPools(LocalPools):
         return ArrayPools(pool, held, self.size * copies, self.bits)
 
     def weights(self, live: Integers) -> Integers:
-        """As the engine's, by counting."""
+        """The weights of a round, by counting."""
         alive = np.zeros(self.size, bool)
         alive[live] = True
         users, keys = self.pool[alive[self.pool[:, 1]]].T
@@ -273,7 +273,7 @@ class ArrayPools(LocalPools):
         return checked(_sum(keys, amounts[n[users]], self.size)[live])
 
     def recount(self, ids: Integers, lam: Integers, cap2: int) -> Integers:
-        """As the engine's."""
+        """The recount of released keys, by counting."""
         by_key = np.zeros(self.size, np.int64)
         by_key[ids] = lam
         users, keys = self.held[by_key[self.held[:, 1]] > 0].T
@@ -283,7 +283,7 @@ class ArrayPools(LocalPools):
         return checked(_sum(keys, np.array([isqrt(int(v)) for v in x], np.int64), self.size)[ids])
 
     def kept(self, ids: Integers, most: int) -> int:
-        """As the engine's."""
+        """The kept total, by counting."""
         users = self.held[np.isin(self.held[:, 1], ids), 0]
         return int(np.minimum(np.bincount(users, minlength=1), most).sum())
 

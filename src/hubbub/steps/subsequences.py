@@ -29,7 +29,7 @@ AT_ONCE = switch(__name__, "AT_ONCE", 1 << 26, low=64)
 
 
 def per_session(l_q: int) -> int:
-    """How many subsequences of at least two queries a session of l_q queries has."""
+    """How many subsequences, of at least two queries, are in a session of l_q queries."""
     return int(2**l_q) - 1 - l_q
 
 

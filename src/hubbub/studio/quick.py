@@ -140,7 +140,7 @@ def _by_bin(sketch: Sketch, values: Floats) -> Small:
 
 @lru_cache(maxsize=64)
 def _normal(many: tuple[int, int], r: int) -> Floats:
-    """Normal numbers that are spread evenly and are the same each time, so that a slider moves smoothly."""
+    """Normal numbers whose quantiles are evenly distributed, the same each time, so that a slider moves smoothly."""
     at = np.arange(1, many[0] * many[1] + 1, dtype=float).reshape(many[::-1]).T
     return np.asarray(ndtri(np.clip((at * IRRATIONAL[r % 5] * (1 + r // 5) + 0.5 * r) % 1, 1e-12, 1 - 1e-12)))
 

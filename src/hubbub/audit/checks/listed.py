@@ -118,17 +118,17 @@ def _selected(subject: Subject, pools: Any, noise: NoiseSource) -> tuple[Selecte
     from hubbub.mechanisms.crowd import chain
 
     seen: list[Selected] = []
-    usual = chain.Domain.select
+    usual = chain.CodedDomain.select
 
     def watched(domain: Any, *given: Any) -> Any:
         seen.append((yield from usual(domain, *given)))
         return seen[-1]
 
-    chain.Domain.select = watched  # type: ignore[method-assign, assignment]
+    chain.CodedDomain.select = watched  # type: ignore[method-assign, assignment]
     try:
         tables = subject.perturb({"queries": pools}, noise)
     finally:
-        chain.Domain.select = usual  # type: ignore[method-assign]
+        chain.CodedDomain.select = usual  # type: ignore[method-assign]
     rows = named_rows(pools.log, subject.mechanism, "queries", {"queries": pools}, tables)
     [found] = seen
     return found, set(rows.column("query").to_pylist())

@@ -54,11 +54,11 @@ def laplace(subject: Subject, *, known: bool = True) -> Iterator[AuditRow]:
         if step.threshold is None or step.name not in mechanism.offers:
             continue
         support = _support(mechanism, step)
-        shown, asked, spreads = _shown(subject, [*support, *_two(step.name, step.threshold)], Watch())
+        shown, asked, deviations = _shown(subject, [*support, *_two(step.name, step.threshold)], Watch())
         if known:
-            right = [recompute.spread(s.scale) for s in steps]
-            wrong = [f"noise_sd {x:.9g}" for x in spreads if min(abs(x / r - 1) for r in right) > 1e-9]
-            yield said(subject, f"spread as stated, beside {step.name}", wrong)
+            right = [recompute.deviation(s.scale) for s in steps]
+            wrong = [f"noise_sd {x:.9g}" for x in deviations if min(abs(x / r - 1) for r in right) > 1e-9]
+            yield said(subject, f"deviation as stated, beside {step.name}", wrong)
         wrong = [f"{name} draws at {scale}" for name, scale in asked if scale != _scale(steps, name)]
         wrong += [f"{s.name} is never drawn" for s in steps if s.name not in {_step(steps, n) for n, _ in asked}]
         yield said(subject, f"noise as stated, beside {step.name}", wrong)
@@ -90,12 +90,12 @@ def _support(mechanism: Mechanism, step: Step) -> list[Event]:
 def _shown(
     subject: Subject, events: Iterable[Event], noise: Watch
 ) -> tuple[dict[str, set[str]], list[tuple[str, Fraction]], set[float]]:
-    """What is released (first words of keys), the scales that were drawn with, and the spreads that are published."""
+    """What is released (first words of keys), the scales that were drawn with, and the deviations published."""
     log = measured(subject, tuple(events))
     tables = subject.perturb(log.counts, noise)
     words = {t: {_word(key) for key in log.text(t, r.ids.tolist())} for t, r in tables.items()}
-    spreads = {float(x) for r in tables.values() if r.noise_sd is not None for x in np.atleast_1d(r.noise_sd)}
-    return words, noise.scales, spreads
+    deviations = {float(x) for r in tables.values() if r.noise_sd is not None for x in np.atleast_1d(r.noise_sd)}
+    return words, noise.scales, deviations
 
 
 def _word(key: tuple[object, ...]) -> str:
@@ -137,7 +137,7 @@ def counted(subject: Subject) -> Iterator[AuditRow]:
 
 
 def tests(subject: Subject, *, known: bool = True) -> Iterator[AuditRow]:
-    """Every look at what runs; what a plug-in publishes as the spread of its values is its own affair."""
+    """Every look at what runs; what a plug-in publishes as the deviation of its values is its own affair."""
     if subject.mechanism.selections:
         yield from rounds(subject)
         return

@@ -111,10 +111,10 @@ def _levels(subject: Subject) -> AuditRow:
             found = subject.perturb({name: Staged(np.full(1, plan.unit))}, noise)[name].ids.size
             if (found == 1) != (off == 0):
                 wrong.append(f"round {r + 1}, {off} from the threshold: {found} released")
-    means, spreads = _gathered(plan, [m * plan.unit for m in plan.multiples]), _gathered(plan, plan.variances)
-    for test, mean, spread in zip(step.tests, means, spreads, strict=True):
-        if test.mean < mean or test.variance < spread:
-            wrong.append(f"a test of mean {test.mean} and variance {test.variance}, not {mean} and {spread}")
+    means, variances = _gathered(plan, [m * plan.unit for m in plan.multiples]), _gathered(plan, plan.variances)
+    for test, mean, variance in zip(step.tests, means, variances, strict=True):
+        if test.mean < mean or test.variance < variance:
+            wrong.append(f"a test of mean {test.mean} and variance {test.variance}, not {mean} and {variance}")
     if step.keys != plan.limit:
         wrong.append(f"{step.keys} keys of a user, not {plan.limit}")
     return said(subject, "one user's own key in every round, as stated", wrong)

@@ -80,7 +80,7 @@ def _half_atom(loss_of: Any) -> Any:
 
 
 def _telling(call: Any) -> Any:
-    """The spread of a row grows with its exact count."""
+    """The stated deviation of a row grows with its exact count."""
 
     def told(test: Any, n: Any, noise: Any) -> Any:
         released = call(test, n, noise)

@@ -84,8 +84,8 @@ def _real_times(rows: pa.Table, log: SearchLog) -> pa.Table:
     seen = log.engine.fetch('SELECT min("time") AS first, max("time") AS last FROM log')
     first, last = (seen.column(c)[0].as_py() for c in ("first", "last"))
     times = rows.column("time").to_numpy()
-    spread = first + (times - times.min()) * (last - first) // max(1, int(np.ptp(times)))
-    return rows.set_column(1, SCHEMA.field("time"), pa.array(spread))
+    even = first + (times - times.min()) * (last - first) // max(1, int(np.ptp(times)))
+    return rows.set_column(1, SCHEMA.field("time"), pa.array(even))
 
 
 def _real_ids(rows: pa.Table, log: SearchLog) -> pa.Table:

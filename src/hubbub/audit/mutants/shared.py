@@ -31,8 +31,8 @@ from hubbub.audit.mutants.adaptive import ADAPTIVE_MUTANTS
 from hubbub.audit.mutants.certificates import CERTIFICATE_MUTANTS
 from hubbub.audit.mutants.draws import CHAIN_MUTANTS
 from hubbub.audit.mutants.lists import LIST_MUTANTS
+from hubbub.audit.mutants.parts import PART_MUTANTS
 from hubbub.audit.mutants.sizes import SIZE_MUTANTS
-from hubbub.audit.mutants.spread import SPREAD_MUTANTS
 from hubbub.audit.neighbours import threshold_pairs
 from hubbub.audit.protocols import AuditRow, Subject
 from hubbub.mechanisms import Mechanism, build
@@ -288,7 +288,7 @@ WRITE, RESERVE = "hubbub.release.story:write_public", "hubbub.privacy.ledger:Led
 ENTRIES, CAP_OF = "hubbub.privacy.ledger.accounts:Accounts.entries", "hubbub.privacy.ledger.accounts:Accounts.cap_of"
 PLANTED_ELSEWHERE = (
     *CHAIN_MUTANTS,
-    *SPREAD_MUTANTS,
+    *PART_MUTANTS,
     *SIZE_MUTANTS,
     *LIST_MUTANTS,
     *CERTIFICATE_MUTANTS,

@@ -26,13 +26,13 @@ def _moved_filter(by: int) -> Callable[[Mechanism], Subject]:
     def make(mechanism: Mechanism) -> Subject:
         frequent = mechanism.frequent  # type: ignore[attr-defined]
 
-        class Moved(type(mechanism)):  # type: ignore[misc]
+        class MovedFilter(type(mechanism)):  # type: ignore[misc]
             @staticmethod
             def frequent(n: Integers, tau: int) -> Integers:
                 moved: Integers = frequent(n, tau + by)
                 return moved
 
-        broken = object.__new__(Moved)
+        broken = object.__new__(MovedFilter)
         broken.__dict__.update(mechanism.__dict__)
         return replace(Subject.of(mechanism), perturb=broken.draw)
 

@@ -1,6 +1,6 @@
 """DP-SIPS (Swanberg, Desfontaines, Haney 2023): simple iterations of a weighted Gaussian threshold.
 
-Three rounds with shares 1:3:9 of the budget; keys that were found leave, so later rounds spread each user's
+Three rounds with shares 1:3:9 of the budget; keys that were found leave, so later rounds distribute each user's
 weight over fewer keys. We have the ratio second hand, and did not check it against the paper's text.
 """
 

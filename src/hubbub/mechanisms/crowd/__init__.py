@@ -22,7 +22,7 @@ from hubbub.errors import ParameterError
 from hubbub.mechanisms import measured
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Rows, Tables, Value
 from hubbub.mechanisms.crowd import calibrate, histograms, stages
-from hubbub.mechanisms.crowd.chain import Chain, Domain, count, sessions, text_of
+from hubbub.mechanisms.crowd.chain import Chain, CodedDomain, count, sessions, text_of
 from hubbub.mechanisms.crowd.common import noise_in_common
 from hubbub.mechanisms.crowd.synthetic import synthesise
 from hubbub.mechanisms.crowd.walks import Public
@@ -304,7 +304,7 @@ class Crowd(Mechanism, register=True):
         first, pools = self.stage, measured[self.stage.name]
         if self.listed:
             rows = self._known()
-            known = Domain(rows.num_rows, rows.take, LISTED)
+            known = CodedDomain(rows.num_rows, rows.take, LISTED)
             found = yield from known.select(pools, first, Fraction(self.settings["F_list"]))
         else:
             found = yield from select(pools, first.rounds, first.name)

@@ -199,8 +199,8 @@ def closed(plan: Selection, size: int, false: Fraction) -> Selection:
 
     rounds = len(plan.multiples)
     z = max(0.5, -float(ndtri(min(0.3, float(false / (rounds * max(1, size)))))))
-    spread = [sum(plan.variances[: r + 1]) for r in range(rounds)]
-    thresholds = tuple(math.ceil(math.sqrt(v) * z) for v in spread)
+    variances = [sum(plan.variances[: r + 1]) for r in range(rounds)]
+    thresholds = tuple(math.ceil(math.sqrt(v) * z) for v in variances)
     levels = shape(rounds)[1]
-    drops = tuple(math.floor(x * thresholds[-1] * v / spread[-1]) for x, v in zip(levels, spread, strict=False))
+    drops = tuple(math.floor(x * thresholds[-1] * v / variances[-1]) for x, v in zip(levels, variances, strict=False))
     return replace(plan, thresholds=thresholds, drops=drops)

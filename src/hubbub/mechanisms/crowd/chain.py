@@ -38,7 +38,7 @@ from hubbub.steps.sessions import SEPARATOR
 
 
 @dataclass(frozen=True)
-class Domain:
+class CodedDomain:
     """Keys known without the log, by code: how many there are, and the text of any."""
 
     size: int
@@ -138,7 +138,7 @@ class Chain:
             second += second >= first  # no diagonal
             return pa.table({"query": asked.take(first), "next_query": asked.take(second)})
 
-        found = yield from Domain(n * (n - 1), rows).select(pools, stage, false)
+        found = yield from CodedDomain(n * (n - 1), rows).select(pools, stage, false)
         released = self.named(pools, (yield from count(pools, stage, found)))
         for ends in text_of(released).itercolumns():
             released = at_most(released, queries, places(ends, asked))
@@ -156,7 +156,7 @@ class Chain:
         table = pa.table({"queries": pa.array(joined, pa.string())})
         self.log.engine.register(f"joined_{length}", table)
         pools = self.pools(chosen.sequences(length), stage)
-        found = yield from Domain(len(joined), table.take).select(pools, stage, false)
+        found = yield from CodedDomain(len(joined), table.take).select(pools, stage, false)
         released = self.named(pools, (yield from count(pools, stage, found, few=True)))
         codes = places(text_of(released).column("queries"), table.column("queries"))
         for parent in order[parents[codes]].T:

@@ -2,7 +2,7 @@
 
 Two estimates of each key's users: the recount (good for heavy keys) and the weight it was selected by (good for
 light ones, once the ratio of users to weight has been learned from the recounts). They are combined by inverse
-variance. `noise_sd` is the spread of the noise in the combination, the noise in the ratio and in the kept total
+variance. `noise_sd` is the deviation of the noise in the combination, the noise in the ratio and in the kept total
 included; bounding and the model come on top (see docs/proofs/crowd.md).
 """
 
@@ -91,7 +91,7 @@ def _estimates(selected: Selected, plan: Selection, counted: Recounted) -> tuple
         fit = ratio.value * weights[g]
         ratio_noise = ratio.noise * weights[g] ** 2
         fit_noise = ratio.value**2 * weight_variance[g] + ratio_noise
-        fit_variance = fit_noise + model_spread(fit, fit_noise, recounts[g], variance[g]) * fit**2
+        fit_variance = fit_noise + model_variance(fit, fit_noise, recounts[g], variance[g]) * fit**2
         share = fit_variance / (variance[g] + fit_variance)
         users[g] = share * recounts[g] + (1 - share) * fit
         moved = (ratio.value + ratio.slope) ** 2 * weight_variance[g]
@@ -136,19 +136,19 @@ def learn_ratio(weights: Floats, weight_variance: Floats, recounts: Floats, vari
         basis = (x - middle)[:, None] ** powers
         slopes = powers * (x - middle)[:, None] ** np.maximum(powers - 1, 0)
         solve = np.linalg.pinv(precision[:, None] * (at - middle)[:, None] ** powers) * precision
-    spread = (solve * (own / below**2)) @ solve.T
+    covariance = (solve * (own / below**2)) @ solve.T
     place = np.empty(order.size, np.int64)
     place[order] = np.repeat(np.arange(len(bins)), [b.size for b in bins])
     return Ratio(
         value=np.maximum(basis @ (solve @ ratios), 0.5),
         slope=slopes @ (solve @ ratios),
-        noise=np.einsum("ij,jk,ik->i", basis, spread, basis),
+        noise=np.einsum("ij,jk,ik->i", basis, covariance, basis),
         own=np.maximum((basis @ solve)[np.arange(order.size), place] / below[place], 0.0),
     )
 
 
-def model_spread(fit: Floats, fit_noise: Floats, recounts: Floats, variance: Floats) -> float:
-    """Squared relative spread of users around the fit, from residuals beyond the noise; between 5 % and 60 %."""
+def model_variance(fit: Floats, fit_noise: Floats, recounts: Floats, variance: Floats) -> float:
+    """Squared relative deviation of users around the fit, from residuals beyond the noise; between 5 % and 60 %."""
     excess = (recounts - fit) ** 2 - variance - fit_noise
     trust = fit**2 / (variance + fit_noise + (0.2 * fit) ** 2) ** 2
     return float(np.clip(np.sum(trust * excess) / np.sum(trust * fit**2), 0.05**2, 0.6**2))

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from hubbub.ingest.schema import SCHEMA
 from hubbub.log import Period
-from hubbub.mechanisms.crowd.walks import NO_CLICK, Clicks, Floats, Integers, Public, Tree
+from hubbub.mechanisms.crowd.walks import NO_CLICK, Clicks, Floats, Integers, Public, WalkTree
 from hubbub.steps.profile import BUSIEST, HOUR, MONDAY, WEEK
 from hubbub.steps.sessions import GAP
 from hubbub.switches import Beyond, switch
@@ -53,7 +53,7 @@ def _blocks(public: Public, rng: np.random.Generator) -> Iterator[pa.RecordBatch
     sizes = activity(public, rng)
     lengths = shares(public, "session length")
     mean = float(lengths @ np.array([*range(1, 20), (20 + LONGEST) / 2]))
-    tree = Tree(public, mean)
+    tree = WalkTree(public, mean)
     clicks = Clicks(public, tree, shares(public, "clicks per search"))
     sessions = sizes.sum() / mean + sizes.size * (1 - 1 / mean)
     new = (tree.users.sum() / tree.visits - sizes.size) / max(1.0, sessions - sizes.size)
@@ -110,7 +110,7 @@ def sessions_of(rng: np.random.Generator, sizes: Integers, lengths: Floats) -> t
 
 
 def _searched(
-    rng: np.random.Generator, tree: Tree, clicks: Clicks, length: Integers, owner: Integers, new: float
+    rng: np.random.Generator, tree: WalkTree, clicks: Clicks, length: Integers, owner: Integers, new: float
 ) -> tuple[Integers, Integers]:
     """Queries and clicks of all searches. A user's first session is new, a later one with this chance; else it repeats
     one of her new ones, query by query, and where that was shorter its last query. Clicks are drawn once for each query
@@ -183,7 +183,7 @@ class Clock:
 
 
 def _rows(
-    user: Integers, time: Integers, query: Integers, clicked: Integers, tree: Tree, clicks: Clicks
+    user: Integers, time: Integers, query: Integers, clicked: Integers, tree: WalkTree, clicks: Clicks
 ) -> pa.RecordBatch:
     """One row per click, or one for a search without; by user, time, and rank."""
     order = np.lexsort((query, time, user))

@@ -74,7 +74,7 @@ class Choices:
         return chosen
 
 
-class Tree:
+class WalkTree:
     """Released sequences of every length; node 0 is the root, the queries come next, most frequent first."""
 
     def __init__(self, public: Public, length: float) -> None:
@@ -132,7 +132,7 @@ class Tree:
 class Clicks:
     """Released URLs of each query; their order is their rank."""
 
-    def __init__(self, public: Public, tree: Tree, shares: Floats) -> None:
+    def __init__(self, public: Public, tree: WalkTree, shares: Floats) -> None:
         """`shares` of searches with 0, 1, 2 and 3 clicks."""
         rows, users = _sorted(public.clicks, ["query", "url"], tree.rarest)
         query = pc.index_in(rows.column("query"), value_set=tree.names).to_numpy().astype(np.int64)

@@ -58,16 +58,16 @@ class Solution:
 
 
 @dataclass(frozen=True)
-class Written(Rows):
+class WrittenLog(Rows):
     """A log, and what its optimum is worth."""
 
     certificate: Certificate
     whose: pa.Table | None = None
 
     @staticmethod
-    def by(rows: Rows, certificate: Certificate, whose: pa.Table | None = None) -> Written:
+    def by(rows: Rows, certificate: Certificate, whose: pa.Table | None = None) -> WrittenLog:
         """These rows."""
-        return Written(rows.ids, None, None, rows.rows, certificate, whose)
+        return WrittenLog(rows.ids, None, None, rows.rows, certificate, whose)
 
 
 class Optimal(Mechanism, register=True):
@@ -291,7 +291,7 @@ class Optimal(Mechanism, register=True):
         rows = as_log(fresh, measured["text"](pairs))
         seen, first = np.unique(users, return_index=True)
         whose = measured["people"](seen).add_column(0, "user", pa.array(fresh[first]).cast(pa.string()))
-        return {"log": Written.by(Rows.of(rows), solution.solved.certificate, whose)}
+        return {"log": WrittenLog.by(Rows.of(rows), solution.solved.certificate, whose)}
 
     def _synthetic(self, measured: Mapping[str, Any]) -> Generator[Draw, Any, Tables]:
         """Strict: noisy histograms; then a function of them and of more randomness."""
@@ -300,7 +300,7 @@ class Optimal(Mechanism, register=True):
         counts = {table: measured[table] for table in self.histograms.tables}
         noisy: Tables = yield Draw(counts, self.histograms.perturb)
         ids, users, certificate = yield Draw(noisy, self._dealt)
-        return {"log": Written.by(Rows.of(as_log(users, measured["text"](ids))), certificate)}
+        return {"log": WrittenLog.by(Rows.of(as_log(users, measured["text"](ids))), certificate)}
 
     def _dealt(self, noisy: Tables, noise: NoiseSource) -> tuple[Integers, Integers, Certificate]:
         """The pair and the user of every row, and what the log is worth."""
@@ -324,7 +324,7 @@ class Optimal(Mechanism, register=True):
         from hubbub.mechanisms.optimal.sample import expected_users
 
         written = tables["log"]
-        found = written.certificate.record() if isinstance(written, Written) else {}
+        found = written.certificate.record() if isinstance(written, WrittenLog) else {}
         if self.variant == "published":
             held: Solution = counts["log"]
             found |= {"expected_real_users": expected_users(held.problem, held.solved.x)} | dict(held.more)
@@ -333,7 +333,7 @@ class Optimal(Mechanism, register=True):
     def whose(self, tables: Tables) -> pa.Table | None:
         """Published: the number of every real user in the output, and who that is."""
         written = tables["log"]
-        return written.whose if isinstance(written, Written) else None
+        return written.whose if isinstance(written, WrittenLog) else None
 
     def owner_notes(self, counts: Mapping[str, Any]) -> tuple[str, ...]:
         """How many real users to expect in the output; for the owner alone."""

@@ -1,7 +1,7 @@
 """What `strict` measures: the pairs that many users hold, and how busy users are. Everything after is made of these.
 
     clicks     (query, url): at most d distinct pairs of a user, distinct users, noise, a threshold
-    activity   how many clicks a user has, in public bins 1, 2, 3-4, 5-8, …: one bin a user, noise, every bin
+    activity   how many clicks a user has, in public bins 1, 2, 3-4, 5-8, …: one bin per user, noise, every bin
 
 It is a mechanism of its own, so that audits can try to refute it with the code that tries the others.
 """

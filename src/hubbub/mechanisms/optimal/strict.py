@@ -28,7 +28,7 @@ MOST_ROWS = switch(__name__, "MOST_ROWS", 20_000_000, low=50, beyond=Beyond.AMOU
 
 
 def synthetic_users(busy: Released, bins: int, noise: NoiseSource) -> Integers:
-    """The clicks of each synthetic user: as many users a bin as its noisy count says, spread evenly inside the bin."""
+    """The clicks of each synthetic user: as many per bin as its noisy count says, evenly inside the bin."""
     least = np.array(starts(bins))
     widths = np.append(np.diff(least), 1)
     noisy = np.zeros(bins, np.int64) if busy.values is None else busy.values

@@ -115,7 +115,7 @@ class _Model:
         if self.best.sum() == self.size and self.rows.nnz <= BRANCHED:
             self._search()
             bound = self._branch(found)
-        x = self._spread(self.best)
+        x = self._x_of(self.best)
         short = self.size - int(x.sum())
         far = distance(self.problem, x, self.size, self.support)
         note = f"sum of support distances {float(far):.6g}"
@@ -210,7 +210,7 @@ class _Model:
     def _left(self) -> float:
         return max(0.0, self.until - time.monotonic())
 
-    def _spread(self, chosen: Integers) -> Integers:
+    def _x_of(self, chosen: Integers) -> Integers:
         x = np.zeros(self.problem.shape[1], np.int64)
         np.add.at(x, self.columns.pair, chosen)
         return x
@@ -226,10 +226,10 @@ class _Model:
 
     def _within(self, chosen: Integers) -> Integers:
         """The same, without rows that break a constraint in integers."""
-        return self._of(give_back(self.problem, self._spread(chosen), self.limit))
+        return self._of(give_back(self.problem, self._x_of(chosen), self.limit))
 
     def _allowed(self, chosen: Integers) -> bool:
-        return not self.problem.broken(self._spread(chosen), self.limit).size
+        return not self.problem.broken(self._x_of(chosen), self.limit).size
 
 
 def targeted(rows: sparse.csc_array, columns: Columns, solution: Floats, size: int) -> Integers:

@@ -16,7 +16,7 @@ from hubbub.mechanisms.optimal.published.problem import Floats
 
 
 @dataclass(frozen=True)
-class Solution:
+class SolverResult:
     """What the solver says; `duals` of a linear problem.
 
     What it says of the bound of an integer problem is left there: with presolve it has been seen below a solution that
@@ -45,7 +45,7 @@ def solve(
     seconds: float = math.inf,
     threads: int = 1,
     **options: str | float,
-) -> Solution:
+) -> SolverResult:
     """One run of the solver."""
     import highspy
 
@@ -68,7 +68,7 @@ def solve(
     if x is not None and x.size != columns:
         x = None
     status = solver.modelStatusToString(solver.getModelStatus())
-    return Solution(x, duals, status)
+    return SolverResult(x, duals, status)
 
 
 class Warm:

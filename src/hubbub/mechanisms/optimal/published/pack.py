@@ -66,18 +66,18 @@ def pack(
     floor = np.floor(first.x + 1e-9).astype(np.int64)
     starts = (nothing, None), (nothing, first.prices), (floor, None)
 
-    def spread(chosen: Integers) -> Integers:
+    def x_of(chosen: Integers) -> Integers:
         x = np.zeros(problem.shape[1], np.int64)
         x[usable] = chosen
         return x
 
     def exact(chosen: Integers) -> Integers:
         """The solution without rows that break a constraint in integers, and with others in their place."""
-        kept = give_back(problem, spread(chosen), limit)[usable]
+        kept = give_back(problem, x_of(chosen), limit)[usable]
         return chosen if (kept == chosen).all() else fill(matrix, limit.bound - 2 * TOLERANCE, kept, top)
 
     def allowed(chosen: Integers) -> bool:
-        return not problem.broken(spread(chosen), limit).size
+        return not problem.broken(x_of(chosen), limit).size
 
     known = [] if start is None else [start[usable]]
     known += [fill(matrix, limit.bound, x, top, prices) for x, prices in starts]
@@ -94,7 +94,7 @@ def pack(
             while upper.busy and not decided(shared.objective):
                 time.sleep(PAUSE)
             upper.stop()
-    x = spread(shared.x)
+    x = x_of(shared.x)
     return Solved(x, certify(problem, x, limit, goal, int(x.sum()), upper.value))
 
 

@@ -24,7 +24,7 @@ QUICK, SLOW = 0.15, 2.0
 """Seconds of solving below which a region may grow, and seconds after which it is given up."""
 FEW_USERS = 30
 """Pairs of more users than this reach half the log: a region does not grow through them."""
-SPREAD = 10
+NARROW = 10
 """A region grows through a tenth as many users at a time as it wants pairs, so that it is close together."""
 UNEVEN, ENOUGH, WORSE = 0.2, 0.3, 3
 """By how much weights differ from 1 at most, how near to a region's optimum is enough, and how many rows a solution
@@ -151,5 +151,5 @@ class Search:
             if np.count_nonzero(out) >= size:
                 break
             users = np.unique(self.matrix[:, pairs[self.narrow[pairs]]].indices)
-            users = self.dice.permutation(users[~known[users]])[: max(4, size // SPREAD)]
+            users = self.dice.permutation(users[~known[users]])[: max(4, size // NARROW)]
         return np.flatnonzero(out)

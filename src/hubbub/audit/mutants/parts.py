@@ -98,7 +98,7 @@ IN_BOTH: dict[str, Change] = {
     "ids counted from 0 in every batch": _given(_numbered),
     "half of the noise after the first batch": _narrowed,
 }
-SPREAD_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, Change]], ...] = (
+PART_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, Change]], ...] = (
     *(
         (f"{name}, {where}", parts.whole, {at: change})
         for name, change in IN_BOTH.items()
