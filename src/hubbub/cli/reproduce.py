@@ -6,26 +6,48 @@ import shutil
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hubbub.cli.options import LogOptions, Without
+from hubbub.cli.raw_log import looking
 from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import CheckFailed, ParameterError
 
 if TYPE_CHECKING:
+    from hubbub.papers.experiments import ExperimentRow
     from hubbub.papers.numbers import NumberRow
+
+
+BANNER = (
+    "OWNER ONLY. The papers' experiments on a raw log: not private, do not publish. Nothing is released or spent. All "
+    "draws are of this one log: intervals cover the split and the noise, not which log it is."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExperimentLogOptions(LogOptions):
+    """The log that experiments are run on, where it is not a synthetic one."""
+
+    ASKED = "--log LOG"
+    log: Annotated[
+        str | None,
+        typer.Option("--log", help="Experiments: on this raw log, for its owner's eyes only.", metavar="LOG"),
+    ] = None
 
 
 @command
 def reproduce(
+    log: Annotated[ExperimentLogOptions, Without(["config", "engine", "master"])],
     id: Annotated[
         str | None, typer.Argument(help="A row, or all that begin so: gotz, gotz/table-1, …", metavar="ID")
     ] = None,
     experiments: Annotated[
-        bool, typer.Option("--experiments", help="Run the papers' experiments on the synthetic log instead.")
+        bool, typer.Option("--experiments", help="Run the papers' experiments instead, on synthetic logs or on --log.")
     ] = False,
     users: Annotated[int | None, typer.Option(help="Experiments: users of each log (20000).", metavar="N")] = None,
     draws: Annotated[int | None, typer.Option(help="Experiments: logs, splits and noises each (5).")] = None,
@@ -41,11 +63,19 @@ def reproduce(
 
     --verbose says why of every row, not only of those that do not match; of experiments, parameters and command.
 
+    With --log, experiments run on that log. That is a look, which the ledger records; --out then gets owner-only/.
+
     Example: hubbub reproduce gotz/table-1
     """
     given = {"users": users, "draws": draws, "seed": seed, "out": out}
+    about_log = {f.name: getattr(log, f.name) for f in fields(log) if getattr(log, f.name) is not None}
+    if experiments and log.log is not None:
+        return _on_own_log(id, given, log, terminal)
+    if experiments and about_log:
+        raise ParameterError("This is about a log.", given=", ".join(about_log), next="add --log LOG")
     if experiments:
         return _experiments(id, given, terminal)
+    given |= about_log
     if options := [f"--{name}" for name, value in given.items() if value is not None]:
         raise ParameterError("This is about experiments.", given=", ".join(options), next="add --experiments")
     from hubbub.papers.numbers import PAPERS
@@ -75,13 +105,44 @@ def _experiments(id: str | None, given: dict[str, Any], terminal: Terminal) -> N
     """The papers' experiments. A trend that does not appear is a finding, not a failure."""
     from hubbub.papers.experiments import experiments
     from hubbub.papers.experiments.page import write
-    from hubbub.papers.experiments.show import lines
 
     asked = {name: value for name, value in given.items() if value is not None}
     rows = experiments(id, progress=terminal.progress("running"), **asked)
     if given["out"] is not None:
         write(Path(given["out"]), rows)
     terminal.document({"rows": [row.record() for row in rows]})
+    _told(rows, terminal)
+
+
+def _on_own_log(id: str | None, given: dict[str, Any], log: ExperimentLogOptions, terminal: Terminal) -> None:
+    """The same on a raw log: a look."""
+    from contextlib import nullcontext
+
+    from hubbub.papers.experiments import experiments
+    from hubbub.papers.experiments.own import OwnLog, kept
+    from hubbub.papers.experiments.page import write
+
+    if given["users"] is not None:
+        raise ParameterError(
+            "--users is about synthetic logs.", given=given["users"], next="leave out --users or --log"
+        )
+    asked = {name: given[name] for name in ("draws", "seed") if given[name] is not None}
+    with looking("reproduce", log, None, terminal, BANNER) as raw:
+        own = OwnLog.of(raw, "/".join(log.names()))
+        with nullcontext() if given["out"] is None else kept(given["out"], own) as folder:
+            rows = experiments(id, own=own, out=folder, progress=terminal.progress("running"), **asked)
+            if folder is not None:
+                write(folder, rows, own.name)
+    terminal.document({"log": own.name, "rows": [row.record() for row in rows]})
+    terminal.say(f"On the log {own.name}.")
+    _told(rows, terminal)
+    if folder is not None:
+        terminal.say(f"Kept in {folder}, for the owner's eyes only.")
+
+
+def _told(rows: Sequence[ExperimentRow], terminal: Terminal) -> None:
+    from hubbub.papers.experiments.show import lines
+
     if not terminal.json:
         width = min(120, max(40, shutil.get_terminal_size().columns))
         terminal.say_all(lines(rows, width, details=terminal.verbose or len(rows) == 1))

@@ -204,7 +204,7 @@ def test_what_is_there_is_not_run_again(rows: list[ExperimentRow], out: Path, mo
 
 def test_cells_of_another_version_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run, made = safelog.equal_sizes, []
-    monkeypatch.setattr(draws, "draw", lambda names, users, seed, folder, _: made.append((names, users, seed)))
+    monkeypatch.setattr(draws, "draw", lambda names, users, seed, folder, *_: made.append((names, users, seed)))
     cell = tmp_path / f"{name_of(run)}-100-7.json"
     cell.write_text('{"hubbub": "0.0.0", "numbers": {"x": 1}}', encoding="utf-8")
     with pytest.raises(OurBug, match="without numbers"):

@@ -2,6 +2,7 @@
 
     rule       how a row is decided, once for all          rows    the row, and the experiment that gives rows
     lab        one draw: its log, its split, its noise     draws   all draws, in processes, kept as they finish
+    own        somebody's own log instead of synthetic ones, for the owner's eyes only
     gotz, gotz_epsilon, gotz_tasks, safelog, sessions_2017, korolova, hong    the papers
     show       rows for a person                           page    the docs page made of them
 
@@ -18,6 +19,7 @@ from pathlib import Path
 from hubbub.errors import ParameterError
 from hubbub.papers.experiments import gotz, gotz_epsilon, gotz_tasks, hong, korolova, safelog, sessions_2017
 from hubbub.papers.experiments.draws import compute
+from hubbub.papers.experiments.own import OwnLog, about, not_run
 from hubbub.papers.experiments.rows import DrawSamples, Experiment, ExperimentRow
 
 __all__ = ["DRAWS", "EXPERIMENTS", "USERS", "Experiment", "ExperimentRow", "experiments", "ids"]
@@ -44,11 +46,17 @@ def experiments(
     seed: int = 0,
     out: str | Path | None = None,
     workers: int | None = None,
+    own: OwnLog | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> list[ExperimentRow]:
-    """All rows, or those whose id is `id` or begins with `id/`. With `out`, what is there already is not run again."""
+    """All rows, or those whose id is `id` or begins with `id/`. With `out`, what is there already is not run again.
+
+    With `own`, on that log instead of synthetic ones: an experiment that needs what it has not says so in its rows.
+    """
+    users = users if own is None else own.users
     if not FEWEST <= users <= MOST:
-        raise ParameterError("--users is out of its range.", given=users, allowed=f"{FEWEST} to {MOST}")
+        what = "--users is out of its range." if own is None else "The log has too few or too many users."
+        raise ParameterError(what, given=users, allowed=f"{FEWEST} to {MOST}")
     if not 2 <= draws <= 100:
         raise ParameterError("An interval needs several draws.", given=draws, allowed="2 to 100")
     if seed < 0:
@@ -66,11 +74,17 @@ def experiments(
         )
     with tempfile.TemporaryDirectory(prefix="hubbub-experiments-") as elsewhere:
         folder = Path(elsewhere if out is None else out)
-        runs = list(dict.fromkeys(experiment.run for experiment in chosen))
-        seen = compute(runs, users, range(seed, seed + draws), folder / "cells", workers, progress)
-    command = f"hubbub reproduce {{id}} --experiments --users {users} --draws {draws} --seed {seed}"
+        runs = list(dict.fromkeys(e.run for e in chosen if own is None or not own.lacks(e.needs)))
+        path = None if own is None else own.path
+        seen = compute(runs, users, range(seed, seed + draws), folder / "cells", workers, progress, path)
+    of = f"--users {users}" if own is None else "--log LOG"
+    command = f"hubbub reproduce {{id}} --experiments {of} --draws {draws} --seed {seed}"
     statements = len(ids())
-    rows = [row for e in chosen for row in e.rows(DrawSamples(seen[e.run], users), command, statements)]
+    rows: list[ExperimentRow] = []
+    for e in chosen:
+        found = e.rows(DrawSamples(seen.get(e.run, []), users), command, statements)
+        lacking = "" if own is None else own.lacks(e.needs)
+        rows += found if own is None else [not_run(row, lacking) if lacking else about(row) for row in found]
     return [row for row in rows if wanted is None or _within(row.id, wanted)]
 
 

@@ -31,6 +31,7 @@ def compute(
     folder: Path,
     workers: int | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
+    own: Path | None = None,
 ) -> dict[Run, list[Numbers]]:
     """What every run saw in every draw."""
     names = [name_of(run) for run in runs]
@@ -41,11 +42,11 @@ def compute(
     at_once = min(len(left), workers or cores)
     if at_once <= 1:
         for seed in left:
-            draw(names, users, seed, folder, workers)
+            draw(names, users, seed, folder, workers, own)
             progress(_done(folder, names, users, seeds), len(names) * len(seeds))
     else:
         with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
-            pending = {pool.submit(draw, names, users, seed, folder, max(1, cores // at_once)) for seed in left}
+            pending = {pool.submit(draw, names, users, seed, folder, max(1, cores // at_once), own) for seed in left}
             try:
                 while pending:
                     finished, pending = wait(pending, timeout=1)
@@ -64,9 +65,11 @@ def compute(
     return found
 
 
-def draw(names: Sequence[str], users: int, seed: int, folder: Path, threads: int | None) -> None:
+def draw(
+    names: Sequence[str], users: int, seed: int, folder: Path, threads: int | None, own: Path | None = None
+) -> None:
     """Run, in one draw, every experiment whose cell is not kept yet."""
-    with tempfile.TemporaryDirectory(prefix="hubbub-draw-") as work, Lab(users, seed, Path(work), threads) as lab:
+    with tempfile.TemporaryDirectory(prefix="hubbub-draw-") as work, Lab(users, seed, Path(work), threads, own) as lab:
         for name in names:
             if read(folder, name, users, seed) is None:
                 module, _, function = name.rpartition(".")

@@ -264,7 +264,28 @@ def figure_3(cells: DrawSamples) -> Iterator[PaperFinding]:
 
 
 EXPERIMENTS = (
-    Experiment("gotz/table-3", NAME, "Table 3: distinct items and total counts with different m", by_m, table_3),
-    Experiment("gotz/figure-2", NAME, "Figure 2: coverage and precision by m, for several top-j", by_m, figure_2),
-    Experiment("gotz/figure-3", NAME, "Figure 3: coverage and precision by top-j, for several m", by_m, figure_3),
+    Experiment(
+        "gotz/table-3",
+        NAME,
+        "Table 3: distinct items and total counts with different m",
+        by_m,
+        table_3,
+        ("clicks", "times"),
+    ),
+    Experiment(
+        "gotz/figure-2",
+        NAME,
+        "Figure 2: coverage and precision by m, for several top-j",
+        by_m,
+        figure_2,
+        ("clicks", "times"),
+    ),
+    Experiment(
+        "gotz/figure-3",
+        NAME,
+        "Figure 3: coverage and precision by top-j, for several m",
+        by_m,
+        figure_3,
+        ("clicks", "times"),
+    ),
 )

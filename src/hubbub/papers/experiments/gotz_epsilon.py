@@ -131,6 +131,20 @@ def figure_5(cells: DrawSamples) -> Iterator[PaperFinding]:
 
 
 EXPERIMENTS = (
-    Experiment("gotz/figure-4", NAME, "Figure 4: distributions of counts; ε = 5, m = 1, k = 10", by_epsilon, figure_4),
-    Experiment("gotz/figure-5", NAME, "Figure 5: average difference of counts by ε and k; m = 1", by_epsilon, figure_5),
+    Experiment(
+        "gotz/figure-4",
+        NAME,
+        "Figure 4: distributions of counts; ε = 5, m = 1, k = 10",
+        by_epsilon,
+        figure_4,
+        ("clicks", "times"),
+    ),
+    Experiment(
+        "gotz/figure-5",
+        NAME,
+        "Figure 5: average difference of counts by ε and k; m = 1",
+        by_epsilon,
+        figure_5,
+        ("clicks", "times"),
+    ),
 )

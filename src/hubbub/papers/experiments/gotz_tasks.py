@@ -227,7 +227,11 @@ def figure_8(cells: DrawSamples) -> Iterator[PaperFinding]:
 
 
 EXPERIMENTS = (
-    Experiment("gotz/figure-6", NAME, "Figure 6: hit probabilities of an index cache", caching, figure_6),
-    Experiment("gotz/figure-7", NAME, "Figure 7: quality of query substitutions; m = 1", rewriting, figure_7),
-    Experiment("gotz/figure-8", NAME, "Figure 8: coverage of query substitutions, m = 1 and 6", rewriting, figure_8),
+    Experiment("gotz/figure-6", NAME, "Figure 6: hit probabilities of an index cache", caching, figure_6, ("lists",)),
+    Experiment(
+        "gotz/figure-7", NAME, "Figure 7: quality of query substitutions; m = 1", rewriting, figure_7, ("times",)
+    ),
+    Experiment(
+        "gotz/figure-8", NAME, "Figure 8: coverage of query substitutions, m = 1 and 6", rewriting, figure_8, ("times",)
+    ),
 )

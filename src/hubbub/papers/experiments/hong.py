@@ -112,4 +112,6 @@ def _per_cent(part: DrawSample, whole: DrawSample) -> DrawSample:
     return part.with_other(whole, lambda a, b: 100 * a / b if b else 0.0)
 
 
-EXPERIMENTS = (Experiment("hong/table-4", NAME, "Table 4: the largest output for each (ε, δ)", output, table_4),)
+EXPERIMENTS = (
+    Experiment("hong/table-4", NAME, "Table 4: the largest output for each (ε, δ)", output, table_4, ("clicks",)),
+)

@@ -1,8 +1,8 @@
 """One draw of an experiment: a synthetic log of its own, mechanisms run on it in memory with seeded noise, no ledger.
 
-Nothing here is a release: noise is seeded, logs are made up, and nothing is booked. Draw i of a run with `--seed S` has
-the log, the split into training and test, and the noise of seed S + i, so that an interval over the draws covers all
-three.
+Nothing here is a release: noise is seeded, and nothing is booked. The log is made up, or somebody's own (own.py). Draw
+i of a run with `--seed S` has the split into training and test and the noise of seed S + i, and the made-up log of that
+seed, so that an interval over the draws covers all three.
 """
 
 from __future__ import annotations
@@ -40,17 +40,27 @@ Numbers = dict[str, float | None]
 class Lab:
     """The logs of one draw, made when asked for and gone when it is closed."""
 
-    def __init__(self, users: int, seed: int, folder: Path, threads: int | None = None) -> None:
+    def __init__(
+        self, users: int, seed: int, folder: Path, threads: int | None = None, own: Path | None = None
+    ) -> None:
         self.users, self.seed, self.folder, self.threads = users, seed, folder, threads
+        self.own = own
+        """The cleaned rows of somebody's own log, in the place of synthetic ones."""
         self._opened = ExitStack()
         self._logs: dict[str, SearchLog] = {}
         self._originals: dict[tuple[str, str], Evidence] = {}
 
     def log(self, preset: str, users: int | None = None) -> SearchLog:
-        """The synthetic log of a preset, cleaned and open; its truth beside it."""
+        """The synthetic log of a preset, cleaned and open, its truth beside it; or the own log or some of its users."""
         wanted = min(users or self.users, self.users)
-        name = f"{preset}-{wanted}"
-        if name not in self._logs:
+        name = f"{preset}-{wanted}" if self.own is None else f"own-{wanted}"
+        if self.own is not None and name not in self._logs:
+            if wanted == self.users:
+                self._logs[name] = self._open(self.own)
+            else:
+                people = f"SELECT DISTINCT uid FROM log ORDER BY md5(concat('{self.seed}', uid)) LIMIT {wanted}"
+                self.some(self.log(preset), name, f"uid IN ({people})")
+        elif name not in self._logs:
             path = self.folder / f"{name}.parquet"
             synthesise(wanted, path, preset=preset, seed=self.seed, truth=self.folder / f"{name}-truth")
             self._logs[name] = self._open(path)

@@ -74,8 +74,9 @@ def text_of(found: Record) -> str:
     return json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def write(out: Path, rows: Sequence[ExperimentRow]) -> None:
-    """The document beside the cells."""
+def write(out: Path, rows: Sequence[ExperimentRow], log: str | None = None) -> None:
+    """The document beside the cells; of an own log it names the log."""
     with disk_errors(out, "--out"):
         out.mkdir(parents=True, exist_ok=True)
-        (out / ROWS).write_text(text_of(document(rows)), encoding="utf-8")
+        found = document(rows) if log is None else {"log": log, **document(rows)}
+        (out / ROWS).write_text(text_of(found), encoding="utf-8")

@@ -92,6 +92,8 @@ class Experiment:
     run: Callable[[Lab], Numbers]
     """One draw. Experiments that name the same function share its numbers."""
     read: Callable[[DrawSamples], Iterator[PaperFinding]]
+    needs: tuple[str, ...] = ()
+    """What a log must have: clicks, times, or the lengths of an index's lists."""
 
     def rows(self, cells: DrawSamples, command: str, statements: int = 1) -> Iterator[ExperimentRow]:
         """The rows of the experiment, decided over all draws; `statements` are tested in all."""

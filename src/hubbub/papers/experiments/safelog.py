@@ -287,10 +287,31 @@ def table_3(cells: DrawSamples) -> Iterator[PaperFinding]:
 
 
 EXPERIMENTS = (
-    Experiment("safelog/figure-3", NAME, "Figure 3: utility of the anonymized and the original log", grid, figure_3),
-    Experiment("safelog/figure-4", NAME, "Figure 4: noise scale b and nDCG@10, for each K", grid, figure_4),
-    Experiment("safelog/figure-5", NAME, "Figure 5: b and ε, with nDCG@10 by implicit feedback", grid, figure_5),
     Experiment(
-        "safelog/table-3", NAME, "Table 3: q_f, c_f and nDCG@10 at equal sizes; K = b = 10", equal_sizes, table_3
+        "safelog/figure-3",
+        NAME,
+        "Figure 3: utility of the anonymized and the original log",
+        grid,
+        figure_3,
+        ("clicks", "times"),
+    ),
+    Experiment(
+        "safelog/figure-4", NAME, "Figure 4: noise scale b and nDCG@10, for each K", grid, figure_4, ("clicks", "times")
+    ),
+    Experiment(
+        "safelog/figure-5",
+        NAME,
+        "Figure 5: b and ε, with nDCG@10 by implicit feedback",
+        grid,
+        figure_5,
+        ("clicks", "times"),
+    ),
+    Experiment(
+        "safelog/table-3",
+        NAME,
+        "Table 3: q_f, c_f and nDCG@10 at equal sizes; K = b = 10",
+        equal_sizes,
+        table_3,
+        ("clicks",),
     ),
 )

@@ -264,7 +264,23 @@ def _score(draw: Numbers, run: str, metric: str, end: str) -> float | None:
 
 
 EXPERIMENTS = (
-    Experiment("sessions/table-5", NAME, "Table 5: query suggestion with different query logs; K = 20", sweep, table_5),
-    Experiment("sessions/figure-1", NAME, "Figure 1: distinct clicks and sessions by K", sweep, figure_1),
-    Experiment("sessions/figure-2", NAME, "Figure 2: utility by the number of evaluated sessions", sweep, figure_2),
+    Experiment(
+        "sessions/table-5",
+        NAME,
+        "Table 5: query suggestion with different query logs; K = 20",
+        sweep,
+        table_5,
+        ("clicks", "times"),
+    ),
+    Experiment(
+        "sessions/figure-1", NAME, "Figure 1: distinct clicks and sessions by K", sweep, figure_1, ("clicks", "times")
+    ),
+    Experiment(
+        "sessions/figure-2",
+        NAME,
+        "Figure 2: utility by the number of evaluated sessions",
+        sweep,
+        figure_2,
+        ("clicks", "times"),
+    ),
 )
