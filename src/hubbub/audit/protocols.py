@@ -54,7 +54,7 @@ class Pair:
 
 
 class Kind(StrEnum):
-    """By which means a check looks."""
+    """By which means a check looks for a violation."""
 
     RECOMPUTED = "recomputed"
     """A certificate, by another formula than the code's own."""
@@ -123,7 +123,7 @@ class Neighbouring(Protocol):
     """Makes neighbouring logs that are bad for a mechanism with these parameters."""
 
     def __call__(self, mechanism: Mechanism, /) -> Iterable[Pair]:
-        """The pairs."""
+        """The pairs of neighbouring logs."""
         ...
 
 

@@ -43,7 +43,7 @@ class Tiny(DuckDB):
         self.connection.execute(f"USE {self.database}")
 
     def close(self) -> None:
-        """Forget the database; the instance stays."""
+        """Detach this log's database; the DuckDB instance stays, for the next log."""
         self.connection.execute("USE memory")
         self.connection.execute(f"DETACH {self.database}")
         self.connection.close()

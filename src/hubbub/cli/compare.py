@@ -71,7 +71,7 @@ def compare(
 
 
 def _plot(text: str) -> tuple[str, str]:
-    """Two metrics."""
+    """The two metrics that `--plot` names."""
     names = [name.strip() for name in text.split(",")]
     if len(names) != 2 or not all(names):
         raise ParameterError(

@@ -114,7 +114,7 @@ def _pairs(table: Mapping[str, Any], names: tuple[str, ...] | None = None) -> li
 
 
 def _table(stated: dict[str, Any], name: str) -> dict[str, Any]:
-    """A table of the file, taken out of it."""
+    """Take a table out of the configuration."""
     table = stated.pop(name, {})
     if not isinstance(table, dict):
         raise ParameterError(f"[{name}] in the configuration must be a table.", given=table)

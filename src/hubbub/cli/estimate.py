@@ -90,7 +90,7 @@ def _refuse_mixed(log: NewLogOptions, mechanism: MechanismOptions, public: Publi
 
 
 def _made_up(mechanism: Mechanism, public: PublicShape, runs: int) -> Estimate:
-    """No log, no ledger."""
+    """Estimate from public facts alone: no log is read, and no ledger."""
     from hubbub.look.estimate import estimate_users
     from hubbub.look.estimate.source import MOST_USERS, PRESET, SAMPLE
 

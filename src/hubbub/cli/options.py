@@ -113,7 +113,7 @@ class EngineOptions:
     ] = None
 
     def limits(self) -> tuple[str, int | None]:
-        """Memory and threads, checked."""
+        """The options for memory and threads, checked."""
         return self.memory or "2GB", whole_number(self.threads, "threads", most=1024)
 
 

@@ -83,7 +83,7 @@ class _Silent(Terminal):
         self._progress = progress
 
     def progress(self, what: str) -> Callable[[int, int], None]:
-        """To the page."""
+        """Hand on to the page how far reading is."""
         return self._progress
 
 

@@ -69,7 +69,7 @@ class Profile:
     warnings: tuple[str, ...]
 
     def record(self) -> dict[str, object]:
-        """For the JSON document."""
+        """The profile as it stands in the JSON document."""
         return asdict(self)
 
 

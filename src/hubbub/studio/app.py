@@ -23,7 +23,7 @@ Answer = Callable[[Request, dict[str, object]], Response | dict[str, object]]
 
 
 def create_app(studio: Studio, token: str, hosts: Iterable[str]) -> ASGIApp:
-    """Everything, for one token and one port."""
+    """The studio as a web application, for one token and one port."""
     views = Views(studio, f"/{token}")
 
     def get(path: str, answer: Answer) -> Route:

@@ -52,7 +52,7 @@ class Question:
         return _built(self)
 
     def options(self) -> list[str]:
-        """As options of `hubbub release`."""
+        """What was asked for, as options of `hubbub release`."""
         settings = dict(self.settings)
         words = ["--mechanism", self.mechanism]
         for name in ("epsilon", "delta"):

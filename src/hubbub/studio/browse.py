@@ -31,7 +31,7 @@ class Book:
 
 
 def book(release: Release) -> Book:
-    """Read once; a release does not change."""
+    """The tables of a release, read once: a release does not change."""
     return _book(release.path)
 
 

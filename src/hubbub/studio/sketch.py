@@ -74,7 +74,7 @@ class Sketch:
 
     @cached_property
     def key(self) -> npt.NDArray[np.int32]:
-        """Of each holding: the key."""
+        """The key of each holding."""
         lengths = np.diff(np.append(self.start, self.holder.size))
         return np.repeat(np.arange(self.users.size, dtype=np.int32), lengths)
 

@@ -38,7 +38,7 @@ Make = Callable[..., Engine]
 
 
 def held_by(events: Iterable[Event], kind: Keys) -> Held:
-    """What everybody holds, from the rows."""
+    """What each user holds, found from the rows of the log in plain Python."""
     found: dict[str, set[str]] = defaultdict(set)
     for user, _, query, url in events:
         if kind.columns == ("query",):
@@ -63,7 +63,7 @@ class Read:
 
     @staticmethod
     def of(pools: EnginePools) -> Read:
-        """Fetched before the first round."""
+        """The pools as they are before the first round."""
         kind, engine = pools.kind, pools.log.engine
         found: dict[str, set[str]] = defaultdict(set)
         rows = engine.fetch(f"SELECT uid, {kind.list()} FROM pool_{kind.name}").to_pylist()
@@ -200,7 +200,7 @@ class KeptNoise(SecureNoise):
         self.drawn: dict[str, list[Integers]] = defaultdict(list)
 
     def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
-        """Drawn and kept."""
+        """Draw real noise, and keep it."""
         values = super().gaussian(step, variance, size)
         self.drawn[step].append(values)
         return values

@@ -41,7 +41,7 @@ class LossLaw:
         return LossLaw(int(at.min()), mass, math.fsum(m for o, m in p.items() if _rows(o) not in shown))
 
     def plus(self, other: LossLaw) -> LossLaw:
-        """Both, independently."""
+        """The law of the loss of two independent releases together."""
         infinite = 1 - (1 - self.infinite) * (1 - other.infinite)
         return LossLaw(self.first + other.first, np.convolve(self.mass, other.mass), infinite)
 

@@ -86,7 +86,7 @@ def tests(subject: Subject, effort: Effort) -> Iterator[AuditRow]:
 
 
 def cannot_be_made(kind: type[Mechanism]) -> AuditRow:
-    """It needs more than a budget."""
+    """The row for a mechanism that cannot be made from a budget alone, and is therefore skipped."""
     detail = "neither ε and δ nor its defaults make one; give it subjects of its own (docs/audit.md)"
     return AuditRow(kind.name, kind.variants[0], "generic checks", "nothing", 0.0, 0.0, 0.0, NOT_RUN, detail)
 

@@ -83,7 +83,7 @@ class _WatchedNoise(KeptNoise):
         self.zeros = ChainRecorder()
 
     def absent(self, *asked: Any) -> Any:
-        """Written down."""
+        """Nothing for keys that nobody holds, by noise of zeros, which writes down what was asked."""
         return self.zeros.absent(*asked)
 
 

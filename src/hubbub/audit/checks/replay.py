@@ -66,7 +66,7 @@ def declared(losses: Sequence[Loss]) -> Step:
 
 
 def histories() -> dict[str, list[Step]]:
-    """By what they try."""
+    """The histories of releases to replay, by what each of them tries."""
     crowds = [release(CROWD)] * 4
     tight = _tight_without_thresholds([CROWD] * 6, 1e-5)
     return {

@@ -34,7 +34,7 @@ class SampledRuns:
     runs: int
 
     def part(self, chosen: slice) -> SampledRuns:
-        """Some of the runs."""
+        """The same sample with some of the runs only."""
         values = {key: v[chosen] for key, v in self.values.items()}
         return SampledRuns(values, len(range(*chosen.indices(self.runs))))
 

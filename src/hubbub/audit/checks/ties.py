@@ -43,7 +43,7 @@ class _NumberedByHash(Tiny):
 
 
 class _Backwards(_NumberedByHash):
-    """The other way round."""
+    """Tiny logs whose keys are numbered by that hash, in the opposite order."""
 
     order = "DESC"
 
@@ -179,6 +179,6 @@ def _winners(mechanism: Mechanism, clicks: int, texts: Sequence[int]) -> Counter
 
 
 def tests() -> Iterator[AuditRow]:
-    """Both."""
+    """Every check of ties."""
     yield from numbered()
     yield from strict()

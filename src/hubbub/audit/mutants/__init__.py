@@ -29,7 +29,7 @@ SHARED_BLOCK = 2
 
 @dataclass(frozen=True)
 class Mutant:
-    """One way to be wrong."""
+    """One way in which the code could be wrong."""
 
     name: str
     make: Callable[[Mechanism], Subject]

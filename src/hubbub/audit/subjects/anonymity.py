@@ -19,7 +19,7 @@ def tests(subject: Subject, effort: Effort) -> Iterator[AuditRow]:
 
 
 def plan(name: str, *mutants: Mutant, **settings: int) -> AuditPlan:
-    """Of one baseline."""
+    """The audit plan of one baseline."""
     return AuditPlan(
         name, lambda: [build(name, settings)], lambda: [build(name, {})], tests=tests, mutants=lambda: mutants
     )

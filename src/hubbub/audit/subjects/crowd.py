@@ -29,7 +29,7 @@ def small() -> list[Mechanism]:
 
 
 def used() -> list[Mechanism]:
-    """As people release with."""
+    """Settings that people release with."""
     return [
         build("crowd", {"epsilon": 1, "delta": "1e-6"}),
         build("crowd", {"epsilon": 2, "delta": "1e-7"}, tables=["queries", "log"]),

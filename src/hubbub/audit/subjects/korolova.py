@@ -29,7 +29,7 @@ def small() -> list[Mechanism]:
 
 
 def used() -> list[Mechanism]:
-    """As people release with."""
+    """Settings that people release with."""
     return [
         build("korolova", BUDGET | {"d": 20, "d_c": 10}, tables=TABLES),
         build("korolova", BUDGET | {"d": 10}, neighbours="replace"),
@@ -49,7 +49,7 @@ def replaced() -> list[Mechanism]:
 
 
 def calibrated() -> list[Mechanism]:
-    """The same by a budget."""
+    """Mechanisms calibrated from a budget (ε, δ)."""
     settings = {"epsilon": 1, "delta": "1e-3", "d": 2, "d_c": 2}
     return [build("korolova", settings, tables=TABLES, neighbours="replace")]
 

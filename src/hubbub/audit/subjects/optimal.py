@@ -27,7 +27,7 @@ def small() -> list[Mechanism]:
 
 
 def used() -> list[Mechanism]:
-    """As people release with."""
+    """Settings that people release with."""
     return [
         build("optimal", BUDGET | {"d": 5}),
         build("optimal", BUDGET, neighbours="replace"),
@@ -49,7 +49,7 @@ def replaced() -> list[Mechanism]:
 
 
 def calibrated() -> list[Mechanism]:
-    """The same by a budget."""
+    """Mechanisms calibrated from a budget (ε, δ)."""
     return [build("optimal", {"epsilon": 1, "delta": "1e-3", "d": 2}, neighbours="replace")]
 
 

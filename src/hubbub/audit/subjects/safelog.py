@@ -38,7 +38,7 @@ def small() -> list[Mechanism]:
 
 
 def used() -> list[Mechanism]:
-    """As people release with."""
+    """Settings that people release with."""
     return [
         build("safelog", {"epsilon": 1}, pool=ALL, serp=ALL_PAGES),
         _safelog({"epsilon": 2, "q_f": 5}, QUERIES, ALL, neighbours="replace"),
@@ -55,7 +55,7 @@ def replaced() -> list[Mechanism]:
 
 
 def calibrated() -> list[Mechanism]:
-    """The same by a budget."""
+    """Mechanisms calibrated from a budget ε."""
     return [build("safelog", {"epsilon": 1}, pool=POOL, neighbours="replace")]
 
 

@@ -30,7 +30,7 @@ def small() -> list[Mechanism]:
 
 
 def used() -> list[Mechanism]:
-    """As people release with."""
+    """Settings that people release with."""
     return [
         build("sessions", BUDGET | {"l_s": 2, "l": 6}),
         build("sessions", BUDGET | {"l_q": 4}, neighbours="replace", **ALONE),
@@ -48,12 +48,12 @@ def replaced() -> list[Mechanism]:
 
 
 def calibrated() -> list[Mechanism]:
-    """The same by a budget."""
+    """Mechanisms calibrated from a budget (ε, δ)."""
     return [build("sessions", {"epsilon": 1, "delta": "1e-3"}, neighbours="replace")]
 
 
 def behaviours(mechanism: Mechanism) -> tuple[tuple[Event, ...], tuple[Event, ...]]:
-    """One session for another."""
+    """What a user may do instead: one session for another."""
     url = "site" if "clicks" in mechanism.tables else None
     return visit("victim", ["a1", "a2"], url), visit("victim", ["b1", "b2"], url)
 

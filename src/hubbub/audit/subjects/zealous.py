@@ -30,7 +30,7 @@ def small() -> list[Mechanism]:
 
 
 def used() -> list[Mechanism]:
-    """As people release with."""
+    """Settings that people release with."""
     return [
         build("zealous", BUDGET | {"m": 10, "tau": 3}, tables=["queries", "transitions"]),
         build("zealous", BUDGET | {"m": 5, "keep": "random"}, tables=["keywords", "clicks"], neighbours="replace"),
@@ -50,7 +50,7 @@ def replaced() -> list[Mechanism]:
 
 
 def calibrated() -> list[Mechanism]:
-    """The same by a budget."""
+    """Mechanisms calibrated from a budget (ε, δ)."""
     return [build("zealous", {"epsilon": 1, "delta": "1e-3", "m": 2}, neighbours="replace")]
 
 

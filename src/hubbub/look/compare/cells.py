@@ -27,12 +27,12 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Its file."""
+        """The name of the cell's file."""
         text = json.dumps(self.of, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:40] + ".json"
 
     def read(self, folder: Path) -> dict[str, Any] | None:
-        """Its scores; None where it is not finished."""
+        """The scores in the cell's file; None if it is not finished."""
         try:
             document = json.loads((folder / self.name).read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -43,7 +43,7 @@ class Cell:
         return scores if isinstance(scores, dict) else None
 
     def write(self, folder: Path, scores: Mapping[str, Any]) -> None:
-        """Whole or not at all, readable by its owner."""
+        """Write the cell's file whole or not at all, readable by its owner only."""
         write_whole(folder / self.name, json.dumps({"of": self.of, "scores": scores}, ensure_ascii=False) + "\n")
 
 

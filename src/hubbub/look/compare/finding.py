@@ -41,7 +41,7 @@ class ComparisonFinding:
 
     @property
     def sentence(self) -> str:
-        """With the numbers it rests on."""
+        """The finding in one sentence, with the numbers it rests on."""
         if not self.smaller:
             return "No private row answers test sessions, but fewer than the original does."
         return (
@@ -52,7 +52,7 @@ class ComparisonFinding:
         )
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """The finding as it stands in the JSON document."""
         return {"verdict": self.verdict, "sentence": self.sentence, **asdict(self)}
 
 

@@ -106,7 +106,7 @@ def _units(choices: Sequence[Candidate], missing: Sequence[Cells], jobs: int) ->
 
 
 def _here(plan: ComparisonPlan, units: Sequence[DrawJob], folder: Path, tell: Callable[[], None]) -> dict[str, str]:
-    """In this process."""
+    """Compute the rows one after the other, in this process."""
     reasons = {}
     with ExitStack() as stack:
         bench = stack.enter_context(Bench.open(plan.source)) if units else None

@@ -51,7 +51,7 @@ class Mean:
 
     @staticmethod
     def of(values: Sequence[float], original: float | None = None) -> Mean:
-        """By Student's t."""
+        """The mean of these values, with its interval by Student's t."""
         mean, n = float(np.mean(values)), len(values)
         if n < 2:
             return Mean(mean, None, None, n, original)

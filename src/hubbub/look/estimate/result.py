@@ -56,7 +56,7 @@ class Error:
 
     @property
     def rms(self) -> float:
-        """The root of all three."""
+        """The root mean square of the whole error, from its three parts."""
         return math.sqrt(max(0.0, self.bounding + self.noise + self.threshold))
 
 

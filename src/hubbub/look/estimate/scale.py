@@ -23,7 +23,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def factors(held: Integers | Floats, scale: float) -> Floats:
-    """By how much each key grows."""
+    """By how much the number of users of each key grows from the sample to N users."""
     m = np.maximum(held, 1).astype(float)
     return np.asarray((m + (scale - 1) * (m - 1)) / m)
 
@@ -83,7 +83,7 @@ class ScaledPools(LocalPools):
         return _whole(sums * self.by[ids])
 
     def kept(self, ids: Integers, most: int) -> int:
-        """Grown as the released keys are, all together."""
+        """The kept total of the sample, grown in proportion to the released keys."""
         counts, by = self._counted or (np.ones(ids.size), self.by[ids])
         together = float((counts * by).sum() / max(float(counts.sum()), 1.0))
         return round(self.pools.kept(ids, most) * together)

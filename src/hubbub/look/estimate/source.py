@@ -41,7 +41,7 @@ class Source:
         return self.users / self.sample if self.sample else 1.0
 
     def record(self) -> dict[str, object]:
-        """For the JSON document."""
+        """The shape of the log as it stands in the JSON document."""
         kind = "log" if self.sample is None else "public shape"
         return {"kind": kind, "users": self.users, "preset": self.preset, "sample": self.sample}
 

@@ -31,7 +31,7 @@ class Why:
     lower: tuple[tuple[str, float], ...]
 
     def record(self) -> dict[str, object]:
-        """For the JSON document."""
+        """The explanation as it stands in the JSON document."""
         lower = [{"change": change, "threshold": threshold} for change, threshold in self.lower]
         return {"step": self.step, "threshold": self.threshold, "why": self.sentence, "lower": lower}
 

@@ -75,19 +75,19 @@ class Rate:
 
     @property
     def rate(self) -> float | None:
-        """The share."""
+        """The share of successes."""
         return self.hits / self.tries if self.tries else None
 
     @property
     def low(self) -> float:
-        """The lower end."""
+        """The lower end of the confidence interval of the rate."""
         from scipy.stats import beta
 
         return 0.0 if not self.hits else float(beta.ppf((1 - LEVEL) / 2, self.hits, self.tries - self.hits + 1))
 
     @property
     def high(self) -> float:
-        """The upper end."""
+        """The upper end of the confidence interval of the rate."""
         from scipy.stats import beta
 
         missed = self.tries - self.hits

@@ -84,7 +84,7 @@ def table(users: int, targets: int, seed: int = 0, say: Callable[[str], None] = 
 
 
 def markdown(lines: list[Line]) -> str:
-    """The table."""
+    """The table of the documentation, as Markdown."""
     return "\n".join([HEAD, *map(str, lines)])
 
 

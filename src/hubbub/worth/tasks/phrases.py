@@ -33,7 +33,7 @@ class Words:
 
     @classmethod
     def of(cls, queries: pa.Array) -> Words:
-        """Split at spaces."""
+        """The words of queries, split at spaces."""
         lists = pc.split_pattern(queries.cast(pa.large_string()), " ")
         lengths = pc.list_value_length(lists).to_numpy().astype(np.int64)
         return cls(pc.list_flatten(lists).cast(pa.large_string()), np.concatenate([[0], np.cumsum(lengths)]))
