@@ -1,5 +1,8 @@
 """The command `hubbub`: one file per command, heavy imports inside the commands.
 
+    options    every shared option, declared once in typed groups    config    the file that may hold them
+    terminal   groups in, words out, errors to exit codes            raw_log   a log opened for a look or a release
+
 Exit codes: 0 done; 1 a check failed; 2 the user's mistake or a refusal; 3 our bug.
 """
 

@@ -28,7 +28,7 @@ def attack(
         str | None, typer.Option(help="Another log, from which hash-inversion learns words.", metavar="LOG")
     ] = None,
     targets: Annotated[int, typer.Option(help="Users to attack, at most.", min=1, max=100_000)] = 200,
-    seed: Annotated[int, typer.Option(help="Of who is attacked, and of releases made again in memory.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of who is attacked, and of releases made again.", min=0)] = 0,
     *,
     terminal: Terminal,
 ) -> None:

@@ -38,7 +38,7 @@ def compare(
     ] = None,
     plot: Annotated[str, typer.Option(help="The two metrics of the Pareto plot.", metavar="X,Y")] = "volume,error",
     pool: Pool = None,
-    seed: Annotated[int, typer.Option(help="Of the noise, of bounding and of the splits.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the noise, of bounding and of the splits.", min=0)] = 0,
     jobs: Annotated[int, typer.Option(help="Processes at a time.")] = 2,
     *,
     terminal: Terminal,

@@ -20,7 +20,7 @@ def evaluate(
     log: ReleasedLogOptions,
     task: Annotated[list[str] | None, typer.Option(help="Only this task: {tasks}; repeatable.", metavar="T")] = None,
     truth: TruthFolder = None,
-    seed: Annotated[int, typer.Option(help="Of the splits into training and test.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the splits into training and test.", min=0)] = 0,
     *,
     terminal: Terminal,
 ) -> None:

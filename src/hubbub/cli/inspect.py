@@ -44,8 +44,8 @@ def lines(found: Profile) -> Iterator[str]:
     yield f"users      {found.users:,}"
     yield f"searches   {found.searches:,}, {found.clicked_searches:.1%} with a click"
     yield "distinct   " + ", ".join(f"{n:,} {name}" for name, n in found.distinct.items())
-    yield from _quantiles("searches a user", found.searches_per_user)
-    yield from _quantiles("distinct queries a user", found.queries_per_user)
+    yield from _quantiles("searches per user", found.searches_per_user)
+    yield from _quantiles("distinct queries per user", found.queries_per_user)
     yield from _held("queries", "searches", found.users_per_query)
     yield from _held("clicks (query, url)", "clicks", found.users_per_click)
     yield "tables     " + "; ".join(f"{name}: {possible}" for name, possible in found.tables.items())

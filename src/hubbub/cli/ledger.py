@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 ledger = typer.Typer(help="The budget book: show, cap, plan, export.", no_args_is_help=True, rich_markup_mode=None)
 
 
-def _finite(x: float) -> float | None:
-    return None if x == float("inf") else x
-
-
 def _pair(promised: tuple[float, float] | None) -> dict[str, float] | None:
     return None if promised is None else {"epsilon": promised[0], "delta": promised[1]}
 
@@ -43,7 +39,7 @@ def show(
 
     Example: hubbub ledger show
     """
-    from hubbub.privacy.guarantee import number
+    from hubbub.privacy.guarantee import finite, number
     from hubbub.privacy.ledger import Ledger, require_known
     from hubbub.privacy.ledger.words import standing_of, totals_of
 
@@ -60,9 +56,9 @@ def show(
                 {
                     "population": name,
                     "releases": spent.releases,
-                    "epsilon": _finite(spent.epsilon),
-                    "delta": _finite(spent.delta),
-                    "in_advance": {"epsilon": _finite(spent.advance_epsilon), "delta": spent.advance_delta},
+                    "epsilon": finite(spent.epsilon),
+                    "delta": finite(spent.delta),
+                    "in_advance": {"epsilon": finite(spent.advance_epsilon), "delta": spent.advance_delta},
                     "promised": _pair(book.promised(name)),
                     "envelopes": [_envelope(o) for o in book.standing(name).opened],
                     "cap_epsilon": None if cap is None else cap.epsilon,
@@ -87,7 +83,7 @@ def show(
                 "dataset": e.dataset,
                 "mechanism": e.mechanism,
                 "variant": e.variant,
-                "epsilon": _finite(e.loss.epsilon) if e.private else None,
+                "epsilon": finite(e.loss.epsilon) if e.private else None,
                 "delta": e.loss.delta if e.private else None,
                 "private": e.private,
                 "state": e.state,

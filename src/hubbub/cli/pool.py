@@ -25,7 +25,7 @@ def build(
     out: Annotated[str, typer.Option(help="A new .parquet file.", metavar="F")],
     ngrams: Annotated[bool, typer.Option("--ngrams", help="Words and pairs of words of the web (default).")] = False,
     queries: Annotated[
-        str | None, typer.Option(help="A public file: a query a line, or .tsv or .parquet with query.", metavar="F")
+        str | None, typer.Option(help="A public file: one query per line, or .tsv or .parquet with query.", metavar="F")
     ] = None,
     release: Annotated[
         str | None, typer.Option(help="The queries of an earlier private release.", metavar="DIR")

@@ -149,7 +149,7 @@ def _told(rows: Sequence[ExperimentRow], terminal: Terminal) -> None:
 
 
 def _table(title: str, rows: Sequence[NumberRow], terminal: Terminal, width: int) -> None:
-    """A paper: its parts, a line a row, and beneath it why it does not match."""
+    """A paper: its parts, one line per row, and beneath a row why it does not match."""
     from hubbub.papers.numbers.rows import shown
 
     _wrapped(title, "", terminal, width)
