@@ -56,10 +56,10 @@ def run(project: Path, *arguments: str) -> tuple[int, str, list[str]]:
     ("arguments", "kinds"),
     [
         ((), FAST),
-        (("-m", "spark"), ("spark",)),
+        (("-n0", "-m", "spark"), ("spark",)),
         (("tests/unit/test_long.py",), (SLOW,)),
-        (("tests/unit",), ("unit", SLOW)),
-        (("-k", "told"), tuple(KINDS)),
+        (("-n0", "tests/unit"), ("unit", SLOW)),
+        (("-n0", "-k", "told"), tuple(KINDS)),
     ],
 )
 def test_which_kinds_run(project: Path, arguments: tuple[str, ...], kinds: tuple[str, ...]) -> None:
