@@ -230,7 +230,7 @@ EXAMPLES: dict[str, dict[str, str | tuple[str, str]]] = {
     },
     "task": {
         "src/hubbub/worth/tasks/NAME.py": TASK,
-        "tests/unit/worth/test_tasks_NAME.py": TASK_TEST,
+        "tests/unit/worth/tasks/test_tasks_NAME.py": TASK_TEST,
         "docs/tasks.md": END,
         "CHANGELOG.md": END,
     },

@@ -82,7 +82,7 @@ def files_of_tests() -> dict[str, str]:
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_tests_that_a_page_names_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    for folder, file in re.findall(r"(tests/[\w/]*)?\b(test_\w+\.py)", text):
+    for folder, file in re.findall(r"(tests/[\w/]*)?\b(test_[a-z0-9_]+\.py)\b", text):
         assert file in files_of_tests() and (ROOT / folder / file if folder else ROOT).exists(), (
             f"{name(page)}: no {folder}{file}"
         )
