@@ -23,7 +23,8 @@ from hubbub.audit.checks.exact import EnumeratingNoise, distribution, hockey_sti
 from hubbub.audit.checks.search import bad_neighbours
 from hubbub.audit.checks.statistical import LEVEL, SEEDS, lower, sampled, seeds, upper
 from hubbub.audit.mutants import COUNTS, Mutant
-from hubbub.audit.mutants.shared import SHARED_MUTANTS, Fault
+from hubbub.audit.mutants.fault import Fault
+from hubbub.audit.mutants.shared import SHARED_MUTANTS
 from hubbub.audit.neighbours import threshold_pairs
 from hubbub.audit.protocols import QUICK, SHARED, Subject
 from hubbub.audit.subjects import PLANS

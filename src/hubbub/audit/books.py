@@ -1,9 +1,11 @@
-"""A ledger for one look, and spending from it: what the audits of booking share."""
+"""A folder and a ledger for one look, and spending from it: what the audits of files and of booking share."""
 
 from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,13 @@ from hubbub.privacy.account import Loss
 from hubbub.privacy.ledger import Entry, Ledger
 
 POPULATION = "people"
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A new folder, removed with all that is in it afterwards."""
+    with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as folder:
+        yield Path(folder)
 
 
 class book(tempfile.TemporaryDirectory[str]):

@@ -70,7 +70,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Effort:
-    """How hard an audit looks."""
+    """How hard an audit looks: how often it samples, and how many logs it tries."""
 
     runs: int
     """Sampled runs per log."""
@@ -131,7 +131,7 @@ class Tester(Protocol):
     """Tests one property of a subject on one pair of neighbouring logs."""
 
     def __call__(self, subject: Subject, pair: Pair, /) -> Iterable[AuditRow]:
-        """The rows of what was found."""
+        """What was found, one row per property."""
         ...
 
 

@@ -69,7 +69,7 @@ def passes(scale: Fraction, threshold: int, count: int) -> Fraction:
     return Fraction(beyond, whole)
 
 
-def deviation(scale: Fraction) -> float:
+def sd(scale: Fraction) -> float:
     """The standard deviation of the noise, over all its values."""
     k = np.arange(1, 60 * math.ceil(scale) + 60)
     mass = np.exp(-k / float(scale))
@@ -77,7 +77,7 @@ def deviation(scale: Fraction) -> float:
 
 
 def new_keys(scale: Fraction, threshold: int, enters: int, l0: int, l1: int, linf: int) -> Fraction:
-    """The chance that one of a user's own keys shows, the worst over all ways to distribute what she may add.
+    """The chance that one of a user's own keys shows, the worst over all ways to divide what she may add.
 
     A key of hers enters with count `enters` and up to linf − 1 more. Every way is tried, by adding up key after key.
     """
@@ -133,7 +133,7 @@ def sticks(epsilon: Floats | float, mu: Floats | float) -> Floats:
 
 
 def stick(epsilon: float, mu: float) -> float:
-    """The same for one."""
+    """The hockey stick at one ε."""
     return float(sticks(epsilon, mu)[0])
 
 
@@ -154,10 +154,7 @@ def responses(draws: Mapping[Fraction, int]) -> Iterable[tuple[float, float]]:
         log_lie, log_true = math.log(lie), math.log1p(-lie)
         kinds.append(
             [
-                (
-                    float(epsilon) * (count - 2 * k),
-                    math.exp(_log_ways(count, k) + k * log_lie + (count - k) * log_true),
-                )
+                (float(epsilon) * (count - 2 * k), math.exp(_log_ways(count, k) + k * log_lie + (count - k) * log_true))
                 for k in range(count + 1)
             ]
         )

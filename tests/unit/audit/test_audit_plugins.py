@@ -216,7 +216,7 @@ def test_a_plug_in_may_bring_a_plan_of_its_own(hubbub: Hubbub) -> None:
 
 
 def weaker(made: Mechanism) -> Any:
-    return Weak(epsilon=made.given["epsilon"], delta=made.given["delta"]).perturb
+    return Weak(epsilon=made.given["epsilon"], delta=made.given["delta"]).draw
 
 
 def test_an_audit_of_everything_goes_past_it(hubbub: Hubbub, monkeypatch: pytest.MonkeyPatch) -> None:

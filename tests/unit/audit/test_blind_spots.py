@@ -13,8 +13,9 @@ import pyarrow as pa
 import pytest
 
 from hubbub.audit.checks import by_hand, clicked, listed, ties
+from hubbub.audit.mutants.fault import Fault
 from hubbub.audit.mutants.lists import LIST_MUTANTS
-from hubbub.audit.mutants.shared import SHARED_MUTANTS, Fault
+from hubbub.audit.mutants.shared import SHARED_MUTANTS
 from hubbub.audit.mutants.sizes import SIZE_MUTANTS
 from hubbub.audit.neighbours.closed import POOL
 from hubbub.audit.protocols import AuditRow

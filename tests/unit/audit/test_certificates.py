@@ -17,7 +17,7 @@ from hubbub.audit import recompute
 from hubbub.audit.checks import ran, sums
 from hubbub.audit.checks.certificates import certificate
 from hubbub.audit.mutants.certificates import CERTIFICATE_MUTANTS
-from hubbub.audit.mutants.shared import Fault
+from hubbub.audit.mutants.fault import Fault
 from hubbub.audit.protocols import AuditRow, Subject
 from hubbub.audit.subjects import PLANS
 from hubbub.mechanisms import build, mechanisms

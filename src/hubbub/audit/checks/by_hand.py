@@ -84,7 +84,7 @@ class Read:
         return wrong + len(self.pools.keys() - held.keys()) + self.repeated
 
     def weights(self, live: Iterable[str], bits: int = BITS) -> dict[str, int]:
-        """The sums of a round, by text."""
+        """What users add to each live key in a round, by the text of the key."""
         alive = frozenset(live)
         sums: dict[str, int] = defaultdict(int)
         for pool in self.pools.values():
@@ -120,7 +120,7 @@ class Tied(Tiny):
     """An engine whose own hash is the same for every key: whom a full pool takes is a tie."""
 
     def shuffle(self, columns: str) -> str:
-        """A constant."""
+        """The same hash for every key."""
         return "0"
 
 
@@ -170,7 +170,7 @@ def share(make: Make, kind: Keys, limit: int, how: str, repeatable: bool, listed
         share,
         1e-9,
         detail,
-        kind=Kind.EXACT,
+        Kind.EXACT,
     )
 
 
@@ -214,7 +214,7 @@ def rounds_by_hand(
     listed: Selection | None = None,
     names: frozenset[str] = frozenset(),
 ) -> dict[str, tuple[int, int]]:
-    """Text of a released key -> (what it had gathered, in which round); another word if draws are not one per key."""
+    """Text of a released key -> (what it had gathered, in which round); a remark if there is not one draw per key."""
     live, gathered, out = list(read.texts), dict.fromkeys(read.texts, 0), {}
     for r, multiple in enumerate(plan.multiples):
         weights = read.weights(live, plan.bits)
@@ -258,7 +258,7 @@ def selected(subject: Subject, events: tuple[Event, ...], make: Make = Tiny) -> 
     wrong = sum(released.get(key) != right.get(key) for key in released.keys() | right.keys())
     wrong += read.wrong(held_by(events, QUERIES), plan.limit)
     check = f"exact rounds, as by hand: {subject.mechanism.name}"
-    return shared_faults(check, wrong, f"{len(right)} of {len(read.texts)} keys released", kind=Kind.EXACT)
+    return shared_faults(check, wrong, f"{len(right)} of {len(read.texts)} keys released", Kind.EXACT)
 
 
 # ------------------------------------------------------------------ counting again
@@ -287,7 +287,7 @@ def recounts(make: Make = Tiny) -> Iterator[AuditRow]:
             wrong = sum(right[texts[i]] != y for i, y in zip(ids, found, strict=True))
             wrong += kept != sum(min(3, len(keys & weight.keys())) for keys in held.values())
             check = f"exact recount in the engine, as by hand: C² = {cap2}"
-            yield shared_faults(check, wrong, f"{ids.size} keys", kind=Kind.EXACT)
+            yield shared_faults(check, wrong, f"{ids.size} keys", Kind.EXACT)
 
 
 def tests() -> Iterator[AuditRow]:

@@ -115,7 +115,7 @@ def needed(steps: Iterable[AnyStep], at: float) -> tuple[Number, Number]:
 
 
 def own_keys(step: Step) -> Fraction:
-    """δ of a Laplace step."""
+    """The δ that a step of Laplace noise needs, by the domain of its keys."""
     if step.domain is Domain.SEEN:
         return Fraction(1)
     if step.domain is Domain.CLOSED:

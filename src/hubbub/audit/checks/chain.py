@@ -127,7 +127,7 @@ def later_shares(subject: Subject) -> Iterable[AuditRow]:
             max(*shares, 2.0 * foreign),
             0.1,
             detail,
-            kind=Kind.EXACT,
+            Kind.EXACT,
         )
 
 
@@ -239,9 +239,7 @@ def seen_pairs(copies: int) -> Any:
             excess = max(excess, lower(two, copies) - factor * upper(one, copies))
         power = smallest_visible(delta, factor, copies)
         detail = f"a→b shown in {nobody} and {somebody} of {copies} runs"
-        yield row(
-            subject, "a step that nobody else made", "proven", delta, excess, power, detail, kind=Kind.STATISTICAL
-        )
+        yield row(subject, "a step that nobody else made", "proven", delta, excess, power, detail, Kind.STATISTICAL)
 
     return test
 
@@ -253,9 +251,7 @@ def _places(subject: Subject, shown: Integers) -> AuditRow:
     apart = max(lower(first, half) - upper(second, half), lower(second, half) - upper(first, half))
     power = smallest_visible(0.0, 1.0, half)
     detail = f"{first} of the first {half} and {second} of the others"
-    return row(
-        subject, "where keys of nobody pass", "proven", 0.0, max(0.0, apart), power, detail, kind=Kind.STATISTICAL
-    )
+    return row(subject, "where keys of nobody pass", "proven", 0.0, max(0.0, apart), power, detail, Kind.STATISTICAL)
 
 
 def _shown(subject: Subject, events: Sequence[Event], copies: int) -> Integers:

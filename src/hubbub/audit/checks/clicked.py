@@ -31,7 +31,7 @@ MANY = pages(*((f"{q}", f"{p}.example") for q in ("known", "next", "rare", "unas
 
 
 def subjects() -> list[Mechanism]:
-    """Both variants; one or more clicks per user."""
+    """Small settings of both variants, with one or more clicks per user."""
     strict = {"d": 1, "b": 1, "K": 3, "b_c": 2}
     return [
         build("korolova", strict | {"d_c": 1}, serp=TWO),
@@ -65,7 +65,7 @@ class _Asked(NoNoise):
         self.asked: Counter[tuple[str, Fraction, int]] = Counter()
 
     def laplace(self, step: str, scale: Fraction, size: int) -> Integers:
-        """Zeros."""
+        """Zeros; what was asked is counted."""
         self.asked[step, scale, size] += 1
         return np.zeros(size, np.int64)
 

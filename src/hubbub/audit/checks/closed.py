@@ -37,13 +37,6 @@ SAMPLED = LOOKED_AT = 2
 class ClosedNoise(EnumeratingNoise):
     """Walks through binomial counts, subsets and excesses as well."""
 
-    def _next(self, size: int) -> int:
-        """The place of this run in the next draw of `size` possible values."""
-        if self.at == len(self.digits):
-            self.digits.append([0, size])
-        self.at += 1
-        return self.digits[self.at - 1][0]
-
     def laplace(self, step: str, scale: Fraction, size: int) -> Integers:
         """An excess is redrawn while it is negative: of it, only the law given that it is not is walked through."""
         if not step.endswith(EXCESS):
@@ -55,13 +48,13 @@ class ClosedNoise(EnumeratingNoise):
         return values
 
     def binomial_tail(self, step: str, scale: Fraction, at_least: int, trials: int) -> int:
-        """Every number of passes."""
+        """Every number of keys that may pass, in turn."""
         p, many = _tail(scale, at_least), self._next(trials + 1)
         self.mass *= math.comb(trials, many) * p**many * (1 - p) ** (trials - many)
         return many
 
     def choose(self, step: str, population: int, size: int) -> Integers:
-        """Every subset."""
+        """Every subset of this size, in turn."""
         subsets = list(combinations(range(population), size))
         self.mass /= len(subsets)
         return np.array(subsets[self._next(len(subsets))], np.int64)
@@ -111,7 +104,7 @@ def divergence(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
         delta,
         EXACTLY,
         f"δ({epsilon:.4g}) = {delta:.6g}",
-        kind=Kind.EXACT,
+        Kind.EXACT,
     )
 
 
@@ -142,7 +135,7 @@ def absent_law(subject: Subject) -> Iterable[AuditRow]:
         worst = max(worst, abs(least / base - p * (1 - a)))
         detail = f"each passes with {p:.6g}"
         yield row(
-            subject, f"exact law of keys of nobody: {table}", "proven", EXACTLY, worst, EXACTLY, detail, kind=Kind.EXACT
+            subject, f"exact law of keys of nobody: {table}", "proven", EXACTLY, worst, EXACTLY, detail, Kind.EXACT
         )
 
 
@@ -166,7 +159,7 @@ def sampled_absent(subject: Subject, runs: int) -> Iterable[AuditRow]:
         max(0.0, worst),
         power,
         f"level {LEVEL}",
-        kind=Kind.STATISTICAL,
+        Kind.STATISTICAL,
     )
 
 

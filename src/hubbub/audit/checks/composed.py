@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from hubbub.audit.checks.exact import REACH, Outcome, distribution
+from hubbub.audit.checks.exact import REACH, Outcome, distribution, stated
 from hubbub.audit.protocols import AuditRow, Kind, Pair, Subject, row
 from hubbub.audit.tiny import MeasuredLog, measured
 from hubbub.steps.counts import LocalCounts
@@ -81,20 +81,9 @@ def composed(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
             total = total.plus(LossLaw.of(laws[p], laws[q]))
         directions.append(total)
     power = len(moved) * lumped
-    loss, claim = subject.mechanism.loss(), subject.mechanism.claimed()
-    stated = [("proven", loss.epsilon, loss.delta)]
-    if subject.mechanism.variant == "published" and claim.epsilon is not None and claim.delta is not None:
-        stated.append(("claimed", claim.epsilon, claim.delta))
-    for against, epsilon, delta in stated:
+    for against, epsilon, delta in stated(subject.mechanism):
         worst = max(d.delta(epsilon) for d in directions)
         detail = f"δ({epsilon:.4g}) >= {worst:.6g}, {len(moved)} keys"
         yield row(
-            subject,
-            f"composed δ(ε): {pair.name}",
-            against,
-            delta,
-            max(0.0, worst - power),
-            power,
-            detail,
-            kind=Kind.EXACT,
+            subject, f"composed δ(ε): {pair.name}", against, delta, max(0.0, worst - power), power, detail, Kind.EXACT
         )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -60,17 +61,9 @@ class NoNoise:
         """The first few."""
         return np.arange(size)
 
-    def absent(
-        self,
-        step: str,
-        count: int,
-        multiples: Sequence[int],
-        variance: int,
-        thresholds: Sequence[int],
-        drops: Sequence[int],
-    ) -> Exits:
+    def absent(self, step: str, count: int, *rounds: Any) -> Exits:
         """Noise of zero passes no threshold."""
-        return Exits(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
+        return Exits(*(np.zeros(0, np.int64) for _ in range(3)))
 
     def below(self, step: str, limits: Integers) -> Integers:
         """Zeros."""

@@ -43,12 +43,12 @@ def tests(subject: Subject) -> Iterator[AuditRow]:
     for name, events in LOGS.items():
         seen, power = held_fixed(subject, events, epsilon)
         check = f"exact δ(ε) with the output counts held fixed: {name}"
-        yield row(subject, check, "proven", delta, seen, power, f"δ({epsilon:.4g}) = {seen:.6g}", kind=Kind.EXACT)
+        yield row(subject, check, "proven", delta, seen, power, f"δ({epsilon:.4g}) = {seen:.6g}", Kind.EXACT)
     for n in range(2, 6):
         small, large = (_shown(subject, crowd(size)) for size in (n, n + 1))
         seen = max(hockey_stick(small, large, epsilon), hockey_stick(large, small, epsilon))
         check = f"exact δ(ε): {n} users share a pair, or {n + 1}"
-        yield row(subject, check, "claimed", delta, seen, 1e-12, f"δ({epsilon:.4g}) = {seen:.6g}", kind=Kind.EXACT)
+        yield row(subject, check, "claimed", delta, seen, 1e-12, f"δ({epsilon:.4g}) = {seen:.6g}", Kind.EXACT)
 
 
 def held_fixed(subject: Subject, events: tuple[Event, ...], epsilon: float) -> tuple[float, float]:

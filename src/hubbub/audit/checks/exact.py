@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ import numpy.typing as npt
 from hubbub.audit.neighbours import holding
 from hubbub.audit.protocols import AuditRow, Kind, Pair, Subject, counting_steps, row
 from hubbub.audit.tiny import MeasuredLog, measured, values_of
+from hubbub.mechanisms.base import Mechanism
 from hubbub.noise.absent import Exits, Rounds, walk
 from hubbub.noise.source import Integers
 
@@ -50,16 +52,18 @@ class EnumeratingNoise:
         return self._walk(gaussian_law(Fraction(variance), self.reach), size)
 
     def _walk(self, law: tuple[float, ...], size: int) -> Integers:
-        values = np.empty(size, np.int64)
-        for i in range(size):
-            if self.at == len(self.digits):
-                self.digits.append([0, 2 * self.reach + 1])
-            at = self.digits[self.at][0]
-            self.at += 1
+        values = np.array([self._next(2 * self.reach + 1) for _ in range(size)], np.int64)
+        for at in values.tolist():
             self.mass *= law[at]
-            values[i] = at - self.reach
         self.tail = max(self.tail, law[0] + law[-1])
-        return values
+        return values - self.reach
+
+    def _next(self, size: int) -> int:
+        """The place of this run in the next draw of `size` possible values."""
+        if self.at == len(self.digits):
+            self.digits.append([0, size])
+        self.at += 1
+        return self.digits[self.at - 1][0]
 
     def binomial_tail(self, step: str, scale: Fraction, at_least: int, trials: int) -> int:
         """Not enumerated yet."""
@@ -69,39 +73,20 @@ class EnumeratingNoise:
         """Not enumerated yet."""
         raise NotImplementedError("no enumeration of subsets")
 
-    def absent(
-        self,
-        step: str,
-        count: int,
-        multiples: Sequence[int],
-        variance: int,
-        thresholds: Sequence[int],
-        drops: Sequence[int],
-    ) -> Exits:
+    def absent(self, step: str, count: int, multiples: Any, variance: int, thresholds: Any, drops: Any) -> Exits:
         """Every key through its rounds, on the values of this run."""
         rounds = Rounds(tuple(multiples), variance, tuple(thresholds), tuple(drops))
         return walk(np.arange(count), rounds, lambda variance, size: self.gaussian(step, variance, size))
 
     def below(self, step: str, limits: Integers) -> Integers:
-        """Every value of every limit."""
-        values = np.empty(limits.size, np.int64)
-        for i, limit in enumerate(limits.tolist()):
-            if self.at == len(self.digits):
-                self.digits.append([0, limit])
-            values[i] = self.digits[self.at][0]
-            self.at += 1
-            self.mass /= limit
-        return values
+        """Every value below each limit, in turn."""
+        self.mass /= math.prod(limits.tolist())
+        return np.array([self._next(limit) for limit in limits.tolist()], np.int64)
 
     def coins(self, step: str, chances: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-        """Both sides of every coin."""
-        sides = np.empty(chances.size, np.bool_)
-        for i, chance in enumerate(chances.tolist()):
-            if self.at == len(self.digits):
-                self.digits.append([0, 2])
-            sides[i] = self.digits[self.at][0] == 1
-            self.at += 1
-            self.mass *= chance / 2**64 if sides[i] else 1 - chance / 2**64
+        """Both sides of every coin, in turn."""
+        sides = np.array([self._next(2) for _ in chances], np.bool_)
+        self.mass *= math.prod(np.where(sides, chances / 2**64, 1 - chances / 2**64).tolist())
         return sides
 
     def secret(self, step: str) -> bytes:
@@ -165,6 +150,14 @@ def hockey_stick(p: dict[Outcome, float], q: dict[Outcome, float], epsilon: floa
     return math.fsum(max(0.0, mass - factor * q.get(outcome, 0.0)) for outcome, mass in p.items())
 
 
+def stated(mechanism: Mechanism) -> Iterator[tuple[str, float, float]]:
+    """What is held against it: the proven (ε, δ), and the paper's where the mechanism runs as published."""
+    loss, claim = mechanism.loss(), mechanism.claimed()
+    yield "proven", loss.epsilon, loss.delta
+    if mechanism.variant == "published" and claim.epsilon is not None:
+        yield "claimed", claim.epsilon, claim.delta or 0.0
+
+
 def divergence(subject: Subject, pair: Pair, reach: int = REACH) -> Iterable[AuditRow]:
     """δ at the proven ε (and at the claimed one), both directions."""
     if not pair.enumerable:
@@ -172,13 +165,7 @@ def divergence(subject: Subject, pair: Pair, reach: int = REACH) -> Iterable[Aud
     small, lumped_small = distribution(subject, measured(subject, pair.smaller), reach)
     large, lumped_large = distribution(subject, measured(subject, pair.larger), reach)
     lumped = lumped_small + lumped_large
-    loss, claim = subject.mechanism.loss(), subject.mechanism.claimed()
-    for against, epsilon, delta in (
-        ("proven", loss.epsilon, loss.delta),
-        ("claimed", claim.epsilon or 0.0, claim.delta or 0.0),
-    ):
-        if against == "claimed" and (subject.mechanism.variant != "published" or claim.epsilon is None):
-            continue
+    for against, epsilon, delta in stated(subject.mechanism):
         worst = max(hockey_stick(small, large, epsilon), hockey_stick(large, small, epsilon))
         seen = max(0.0, worst - lumped)
         found = row(
@@ -189,7 +176,7 @@ def divergence(subject: Subject, pair: Pair, reach: int = REACH) -> Iterable[Aud
             seen,
             lumped,
             f"δ({epsilon:.4g}) = {worst:.6g}",
-            kind=Kind.EXACT,
+            Kind.EXACT,
         )
         yield replace(found, epsilon=epsilon, empirical=largest_refuted(small, large, delta + lumped, epsilon))
 
@@ -227,6 +214,4 @@ def threshold_law(subject: Subject) -> Iterable[AuditRow]:
             if abs(released - expected) > worst:
                 worst, at = abs(released - expected), n
         detail = f"largest difference at count {at}, threshold {step.threshold}"
-        yield row(
-            subject, f"exact law at the threshold: {table}", "proven", 1e-12, worst, 1e-12, detail, kind=Kind.EXACT
-        )
+        yield row(subject, f"exact law at the threshold: {table}", "proven", 1e-12, worst, 1e-12, detail, Kind.EXACT)

@@ -75,7 +75,7 @@ def exchange(subject: Subject, pair: Pair) -> Iterator[AuditRow]:
         worst = max(hockey_stick(one, other, epsilon), hockey_stick(other, one, epsilon))
         detail = f"δ({epsilon:.4g}) = {worst:.6g}"
         check = f"exact δ(ε), exchanged: {pair.name}"
-        found = row(subject, check, "proven", delta, max(0.0, worst - power), power, detail, kind=Kind.EXACT)
+        found = row(subject, check, "proven", delta, max(0.0, worst - power), power, detail, Kind.EXACT)
         yield replace(found, epsilon=epsilon, empirical=largest_refuted(one, other, delta + power, epsilon))
     else:
         drawn = [sample(subject, log, RUNS) for log in logs]

@@ -8,11 +8,10 @@ rows. What cannot be run is said, with the reason, and refutes nothing.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
+from hubbub.audit.books import scratch
 from hubbub.audit.checks import ran, standard, taint
 from hubbub.audit.checks.certificates import certificate
 from hubbub.audit.checks.counts import noise_source, row_order
@@ -21,7 +20,7 @@ from hubbub.audit.checks.watch import Watch
 from hubbub.audit.made_up import PAGES, POOL
 from hubbub.audit.mutants import HALVED
 from hubbub.audit.neighbours import crowd_of, one_user
-from hubbub.audit.protocols import AuditRow, Effort, Kind, Pair, Subject, faults, row
+from hubbub.audit.protocols import AuditRow, Effort, Pair, Subject, row
 from hubbub.audit.subjects import AuditPlan
 from hubbub.audit.tiny import measured
 from hubbub.errors import UserError
@@ -114,11 +113,10 @@ def _exact(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
 
 def _bytes(subject: Subject) -> Iterable[AuditRow]:
     """A release of its own, written twice under one noise: with her lines and without."""
-    with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as name:
+    with scratch() as folder:
         seen = [
-            taint.public_bytes(taint.release(Path(name) / str(her), subject.mechanism, with_her=her))
+            taint.public_bytes(taint.release(folder / str(her), subject.mechanism, with_her=her))
             for her in (False, True)
         ]
-    differing = sorted(n for n in seen[0].keys() | seen[1].keys() if seen[0].get(n) != seen[1].get(n))
-    detail = ", ".join(differing) or f"{len(seen[0])} files are the same"
-    yield faults(subject, "byte difference of public/", len(differing), detail, kind=Kind.BYTES)
+    found = taint.same_bytes("byte difference of public/", *seen)
+    yield replace(found, mechanism=subject.mechanism.name, variant=subject.mechanism.variant)

@@ -75,7 +75,7 @@ def alike(check: str, values: Integers, expected: float) -> AuditRow:
         max(0.0, expected - found),
         allowed,
         detail,
-        kind=Kind.STATISTICAL,
+        Kind.STATISTICAL,
     )
 
 
@@ -133,10 +133,10 @@ WIDE: dict[str, Law] = {"Laplace": _laplace(float(SCALE)), "Gaussian": _gaussian
 
 
 def fits(check: str, values: Integers, law: Law) -> AuditRow:
-    """The distance from the law."""
+    """How far a sample is from the law it should have, and how far chance may take it."""
     allowed = math.sqrt(math.log(2 / LEVEL) / (2 * values.size))
     return shared_row(
-        f"sampled law: {check}", allowed, distance(values, law), allowed, f"{values.size} draws", kind=Kind.STATISTICAL
+        f"sampled law: {check}", allowed, distance(values, law), allowed, f"{values.size} draws", Kind.STATISTICAL
     )
 
 
@@ -222,24 +222,25 @@ def _forks() -> list[Integers]:
     """Children of one process, which has drawn before, and the process itself."""
     noise = SecureNoise()
     drawn = [LAWS["Laplace"][0](noise, "first", 40)]
-    drawn += [_child(noise) for _ in range(3)]
+    drawn += [in_a_child(noise, SCALE, 40) for _ in range(3)]
     return [*drawn, LAWS["Laplace"][0](noise, "then", 40)]
 
 
-def _child(noise: SecureNoise) -> Integers:
+def in_a_child(noise: SecureNoise, scale: Fraction, size: int) -> Integers:
+    """What a forked process draws with a source that its parent has used; zeros if it does not come to draw."""
     here, there = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # threads do not matter: the child only draws
         child = os.fork()
     if not child:
         with suppress(BaseException):
-            os.write(there, LAWS["Laplace"][0](noise, "then", 40).tobytes())
+            os.write(there, noise.laplace("then", scale, size).tobytes())
         os._exit(0)
     os.close(there)
     with os.fdopen(here, "rb") as pipe:
         theirs = np.frombuffer(pipe.read(), np.int64)
     os.waitpid(child, 0)
-    return theirs if theirs.size == 40 else np.zeros(40, np.int64)
+    return theirs if theirs.size == size else np.zeros(size, np.int64)
 
 
 def secrets() -> Iterator[AuditRow]:

@@ -108,7 +108,7 @@ def rounds(name: str, subject: Subject) -> Iterator[AuditRow]:
         wrong += seen != released.keys()
         asked.append(noise.zeros.domains)
         shown += len(right)
-    yield faults(subject, f"exact rounds, as by hand: {name}", wrong, f"{shown} keys released", kind=Kind.EXACT)
+    yield faults(subject, f"exact rounds, as by hand: {name}", wrong, f"{shown} keys released", Kind.EXACT)
     other = sum(one != {"queries absent keys": right_domain} for one in asked)
     yield faults(subject, f"listed keys of nobody run, whoever is in the log: {name}", other)
 
@@ -223,7 +223,7 @@ def _two(folder: Path, settings: dict[str, object], with_her: bool) -> Path:
 
 
 def of_rounds() -> Iterator[AuditRow]:
-    """What is exact about lists."""
+    """The exact checks: who is released with a list, and that each listed key has one draw."""
     for name, subject in subjects():
         yield from rounds(name, subject)
         yield from once(name, subject)

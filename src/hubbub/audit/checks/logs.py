@@ -115,7 +115,7 @@ def strings(subject: Subject) -> Iterable[AuditRow]:
     people = {u for u in made.rows.column("user").to_pylist() if u.startswith("u")}
     wrong = float(len(queries | pages | people))
     detail = f"{made.rows.num_rows} rows over {len(released)} released queries"
-    yield faults(subject, "only released strings", wrong, detail, kind=Kind.BYTES)
+    yield faults(subject, "only released strings", wrong, detail, Kind.BYTES)
 
 
 def tests(subject: Subject) -> Iterator[AuditRow]:

@@ -63,7 +63,7 @@ class Tasks(DuckDB):
 
 
 class LargeTasks(Tasks):
-    """Enough rows per task to see a law."""
+    """Tasks of as many rows as it takes to see a law."""
 
     rows, batch = KEYS // 4, KEYS // 8
 
@@ -113,7 +113,7 @@ def whole() -> Iterator[AuditRow]:
             one, apart = (_released(log, mechanism, mode) for mode in (MODE, APART))
         differing = sum(((one - apart) + (apart - one)).values())
         check = f"exact release of noise in parts, as of noise in one place: {mechanism.name}"
-        yield shared_faults(check, differing, f"{one.total()} keys show", kind=Kind.EXACT)
+        yield shared_faults(check, differing, f"{one.total()} keys show", Kind.EXACT)
 
 
 def _released(log: SearchLog, mechanism: Mechanism, mode: RunMode) -> Counter[tuple[object, ...]]:
@@ -131,13 +131,11 @@ def drawn() -> Iterator[AuditRow]:
         values = np.concatenate([run[mask] for run in runs])
         allowed = math.sqrt(math.log(2 / LEVEL) / (2 * values.size))  # Dvoretzky, Kiefer, Wolfowitz, Massart
         check = f"sampled law of noise drawn in parts: {name}"
-        yield shared_row(check, allowed, _distance(values), allowed, f"{values.size} draws", kind=Kind.STATISTICAL)
+        yield shared_row(check, allowed, _distance(values), allowed, f"{values.size} draws", Kind.STATISTICAL)
     tasks = [run[start : start + LargeTasks.rows] for run in runs for start in range(0, KEYS, LargeTasks.rows)]
     alike = max(float(np.mean(one == other)) for one, other in combinations(tasks, 2))
     detail = f"by chance {1 / (4 * SCALE):.5f}; more than the bound with probability below 1e-6"
-    yield shared_row(
-        "sampled: no two parts, nor two runs, draw alike", 0.02, alike, 0.02, detail, kind=Kind.STATISTICAL
-    )
+    yield shared_row("sampled: no two parts, nor two runs, draw alike", 0.02, alike, 0.02, detail, Kind.STATISTICAL)
 
 
 def _draws() -> Integers:

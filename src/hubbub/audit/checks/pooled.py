@@ -7,7 +7,7 @@ looked at piece by piece instead, and the whole by sampling at a δ that can be 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -87,7 +87,7 @@ class Recorder(NoNoise):
         self.asked: list[tuple[str, Fraction, int]] = []
 
     def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
-        """The constant."""
+        """The constant, for every key; what was asked is written down."""
         self.asked.append((step, Fraction(variance), size))
         return np.full(size, self.constant, np.int64)
 
@@ -136,16 +136,11 @@ def user_share(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
         counted = [log.pools.kept(np.arange(len(log.keys)), most) for log in (small, large)]
         shares.append(abs(counted[1] - counted[0]) / most)
     detail = "new keys, round 1, recount at three scales, kept total: " + ", ".join(f"{s:.3f}" for s in shares)
-    yield row(subject, f"one user's share: {pair.name}", "proven", 1.0, max(shares), 1 / limit, detail, kind=Kind.EXACT)
+    yield row(subject, f"one user's share: {pair.name}", "proven", 1.0, max(shares), 1 / limit, detail, Kind.EXACT)
 
 
 def _weights(log: PooledLog) -> dict[str, int]:
     return _by_key(log, log.pools.weights(np.arange(log.pools.size)))
-
-
-def _recounted(log: PooledLog, cap2: int) -> dict[str, int]:
-    ids = np.arange(len(log.keys))
-    return _by_key(log, log.pools.recount(ids, np.full(ids.size, 1000), cap2))
 
 
 def _by_key(log: PooledLog, values: Integers) -> dict[str, int]:
@@ -191,30 +186,35 @@ def thresholds(subject: Subject) -> Iterable[AuditRow]:
     wrong, looked = 0, 0
     for r, threshold in enumerate(selection.thresholds):
         for off in (-1, 0):
-            noise = _Script(selection, r, threshold + off)
+            noise = landing(selection, r, threshold + off)
             released = subject.perturb({"queries": Staged(np.zeros(1, np.int64))}, noise)["queries"]
             wrong += (released.ids.size == 1) != (off == 0)
             looked += 1
     yield faults(subject, "released at the threshold, not below", wrong, f"{looked} tests")
 
 
-class _Script(Recorder):
-    """Noise that keeps one key in the running and lands it on a value in one round; afterwards far below."""
+class Steered(Recorder):
+    """Noise that lands the sum of one key on a goal in every round, beside what its own weight adds; then far below."""
 
-    def __init__(self, selection: Selection, r: int, value: int) -> None:
+    def __init__(self, plan: Selection, goals: Sequence[int], weight: int = 0) -> None:
         super().__init__()
-        self.selection, self.r, self.value, self.sum, self.at = selection, r, value, 0, 0
+        self.plan, self.goals, self.weight, self.at, self.sum = plan, goals, weight, 0, 0
 
     def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
-        drops, thresholds = self.selection.drops, self.selection.thresholds
+        """What is missing to the goal."""
         if "round" not in step:
             return np.zeros(size, np.int64)
-        goal = self.value if self.at == self.r else -(1 << 50)
-        if self.at < self.r:
-            goal = max(drops[self.at], 0)
-            goal = min(goal, thresholds[self.at] - 1)
-        x, self.sum, self.at = goal - self.sum, goal if self.selection.recycled else 0, self.at + 1
-        return np.full(size, x, np.int64)
+        goal = self.goals[self.at] if self.at < len(self.goals) else -(1 << 50)
+        added = sum(self.plan.multiples[self.at : self.at + 1]) * self.weight  # nothing, where a round is one too many
+        there = added + (self.sum if self.plan.recycled else 0)
+        self.sum, self.at = goal, self.at + 1
+        return np.full(size, goal - there, np.int64)
+
+
+def landing(plan: Selection, r: int, value: int, weight: int = 0) -> Steered:
+    """Noise that keeps one key in the running until round r, and lands it there on a value."""
+    before = [min(max(drop, 0), level - 1) for drop, level in zip(plan.drops[:r], plan.thresholds, strict=False)]
+    return Steered(plan, [*before, value], weight)
 
 
 def presence(subject: Subject) -> Iterable[AuditRow]:
@@ -227,14 +227,20 @@ def presence(subject: Subject) -> Iterable[AuditRow]:
 
 def fixed_pools(subject: Subject) -> Iterable[AuditRow]:
     """A user's keys over all rounds are the pool of the first: counted while every key is kept in the running."""
-    limit = first_selection(subject).limit
-    touched: set[int] = set()
-    with tiny_log(one_user((f"own{i}", None) for i in range(4 * limit + 3))) as log:
+    plan, touched = first_selection(subject), set[int]()
+    alive = Steered(plan, [*(max(drop, 0) for drop in plan.drops), 0])
+    with tiny_log(one_user((f"own{i}", None) for i in range(4 * plan.limit + 3))) as log:
         pools = subject.measure(log, MODE)["queries"]
         watched = _WatchedPools(pools, touched)
-        subject.perturb({"queries": watched}, _Alive(first_selection(subject)))
+        subject.perturb({"queries": watched}, alive)
     yield row(
-        subject, "one user's keys over all rounds", "proven", float(limit), float(len(touched)), 1.0, kind=Kind.EXACT
+        subject,
+        "one user's keys over all rounds",
+        "proven",
+        float(plan.limit),
+        float(len(touched)),
+        1.0,
+        kind=Kind.EXACT,
     )
 
 
@@ -254,23 +260,6 @@ class _WatchedPools(LocalPools):
 
     def kept(self, ids: Integers, most: int) -> int:
         return self.pools.kept(ids, most)
-
-
-class _Alive(Recorder):
-    """Noise that keeps every key live to the end."""
-
-    def __init__(self, selection: Selection) -> None:
-        super().__init__()
-        self.recycled = selection.recycled
-        self.drops = [max(drop, 0) for drop in selection.drops] + [0]
-        self.at, self.before = 0, 0
-
-    def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
-        if "round" not in step:
-            return np.zeros(size, np.int64)
-        goal = self.drops[self.at]
-        x, self.before, self.at = goal - self.before, goal if self.recycled else 0, self.at + 1
-        return np.full(size, x, np.int64)
 
 
 def transcript(subject: Subject, pair: Pair) -> Iterable[AuditRow]:

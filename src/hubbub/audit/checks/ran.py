@@ -56,9 +56,9 @@ def laplace(subject: Subject, *, known: bool = True) -> Iterator[AuditRow]:
         support = _support(mechanism, step)
         shown, asked, deviations = _shown(subject, [*support, *_two(step.name, step.threshold)], Watch())
         if known:
-            right = [recompute.deviation(s.scale) for s in steps]
+            right = [recompute.sd(s.scale) for s in steps]
             wrong = [f"noise_sd {x:.9g}" for x in deviations if min(abs(x / r - 1) for r in right) > 1e-9]
-            yield said(subject, f"deviation as stated, beside {step.name}", wrong)
+            yield said(subject, f"noise_sd as stated, beside {step.name}", wrong)
         wrong = [f"{name} draws at {scale}" for name, scale in asked if scale != _scale(steps, name)]
         wrong += [f"{s.name} is never drawn" for s in steps if s.name not in {_step(steps, n) for n, _ in asked}]
         yield said(subject, f"noise as stated, beside {step.name}", wrong)
@@ -90,7 +90,7 @@ def _support(mechanism: Mechanism, step: Step) -> list[Event]:
 def _shown(
     subject: Subject, events: Iterable[Event], noise: Watch
 ) -> tuple[dict[str, set[str]], list[tuple[str, Fraction]], set[float]]:
-    """What is released (first words of keys), the scales that were drawn with, and the deviations published."""
+    """What is released (first words of keys), the scales that were drawn with, and every published noise_sd."""
     log = measured(subject, tuple(events))
     tables = subject.perturb(log.counts, noise)
     words = {t: {_word(key) for key in log.text(t, r.ids.tolist())} for t, r in tables.items()}
@@ -137,7 +137,7 @@ def counted(subject: Subject) -> Iterator[AuditRow]:
 
 
 def tests(subject: Subject, *, known: bool = True) -> Iterator[AuditRow]:
-    """Every look at what runs; what a plug-in publishes as the deviation of its values is its own affair."""
+    """Every look at what runs; what a plug-in publishes as noise_sd is its own affair."""
     if subject.mechanism.selections:
         yield from rounds(subject)
         return

@@ -17,7 +17,7 @@ from unittest.mock import patch
 import numpy as np
 
 from hubbub.audit.checks.chain import walkers
-from hubbub.audit.checks.pooled import Recorder, Staged, first_selection, one_known, too_many, user_share
+from hubbub.audit.checks.pooled import Staged, first_selection, landing, one_known, too_many, user_share
 from hubbub.audit.checks.watch import Watch, said
 from hubbub.audit.neighbours import crowd_of, one_user
 from hubbub.audit.protocols import AuditRow, Subject, row
@@ -77,26 +77,6 @@ def unit_weights(subject: Subject) -> Iterator[AuditRow]:
 # ------------------------------------------------------------------ weights in pools
 
 
-class _Landing(Recorder):
-    """Noise that lands a key of one user, who holds nothing else, on a value in one round, out of drops until then."""
-
-    def __init__(self, plan: Selection, r: int, value: int) -> None:
-        super().__init__()
-        self.plan, self.r, self.value, self.at, self.sum = plan, r, value, 0, 0
-
-    def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
-        """What is missing to the goal, after what she adds in this round."""
-        if "round" not in step:
-            return np.zeros(size, np.int64)
-        goal = self.value if self.at == self.r else -(1 << 50)
-        if self.at < self.r:
-            goal = min(max(self.plan.drops[self.at], 0), self.plan.thresholds[self.at] - 1)
-        before = self.sum if self.plan.recycled else 0
-        added = self.plan.multiples[self.at] * self.plan.unit
-        self.sum, self.at = goal, self.at + 1
-        return np.full(size, goal - before - added, np.int64)
-
-
 def _levels(subject: Subject) -> AuditRow:
     """In every round: her weight is what the tests count with, and `>=` the stated threshold releases, one less not."""
     plan, step, wrong = first_selection(subject), next(iter(_steps(subject).values())), []
@@ -107,7 +87,7 @@ def _levels(subject: Subject) -> AuditRow:
             wrong.append(f"a user of one key weighs {weight}, not {plan.unit}")
     for r, test in enumerate(step.tests):
         for off in (-1, 0):
-            noise = _Landing(plan, r, test.threshold + off)
+            noise = landing(plan, r, test.threshold + off, plan.unit)
             found = subject.perturb({name: Staged(np.full(1, plan.unit))}, noise)[name].ids.size
             if (found == 1) != (off == 0):
                 wrong.append(f"round {r + 1}, {off} from the threshold: {found} released")

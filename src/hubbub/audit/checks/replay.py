@@ -8,11 +8,13 @@ the sum of all that was promised, is the total so far no smaller than the odomet
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -51,17 +53,17 @@ def novel(chance: float) -> Loss:
 
 
 def release(loss: Loss) -> Step:
-    """A release, or its refusal."""
+    """A step of a history: ask for a release, which may be refused."""
     return lambda ledger: spend(ledger, "some", loss)
 
 
 def cap(epsilon: float, delta: float, thresholds: Fraction | None = None) -> Step:
-    """A cap, whatever it was before."""
+    """A step of a history: set the cap anew."""
     return lambda ledger: ledger.cap(POPULATION, epsilon, delta, thresholds=thresholds)
 
 
 def declared(losses: Sequence[Loss]) -> Step:
-    """A plan, or its refusal."""
+    """A step of a history: declare a plan of releases, which may be refused."""
     return lambda ledger: ledger.declare(POPULATION, planned(losses))
 
 
@@ -140,7 +142,7 @@ class Costs:
 
 def _costs(loss: Loss) -> Costs:
     costs = Costs(threshold=Fraction(loss.tv) if loss.atoms else Fraction(0))
-    for atom in loss.atoms or (Generic(Fraction(repr(loss.epsilon)), _decimal(loss.delta)),):
+    for atom in loss.atoms or (Generic(Fraction(repr(loss.epsilon)), Decimal(repr(loss.delta))),):
         if isinstance(atom, Gaussian):
             costs.gaussian += atom.mu2
         elif isinstance(atom, DiscreteLaplace):
@@ -150,12 +152,6 @@ def _costs(loss: Loss) -> Costs:
             costs.threshold += Fraction(atom.delta) if isinstance(atom, Generic) else 0
     del costs.responses[Fraction(0)]
     return costs
-
-
-def _decimal(x: float) -> Any:
-    from decimal import Decimal
-
-    return Decimal(repr(x))
 
 
 def _covered(loss: Loss, gaussian: Fraction, slots: dict[int, Fraction], threshold: Fraction) -> bool:
@@ -234,7 +230,7 @@ def faults_of(ledger: Ledger) -> list[str]:
     opened = {row["id"]: _Opened.read(row) for row in rows["envelopes"]}
     found, paid = [], set()
     for row in rows["charges"]:
-        slots = {int(index): Fraction(amount) for index, amount in _json(row["slots"])}
+        slots = {int(index): Fraction(amount) for index, amount in json.loads(row["slots"])}
         gaussian, threshold = Fraction(row["gaussian"]), Fraction(row["threshold"])
         paid.add(row["entry"])
         opened[row["envelope"]].take(gaussian, slots, threshold)
@@ -279,7 +275,7 @@ class _Opened:
 
     @staticmethod
     def read(row: dict[str, Any]) -> _Opened:
-        slots = [Fraction(size) for size, count in _json(row["slots"]) for _ in range(count)]
+        slots = [Fraction(size) for size, count in json.loads(row["slots"]) for _ in range(count)]
         amounts = Fraction(row["gaussian"]), slots, Fraction(row["threshold"])
         return _Opened(float(Fraction(row["epsilon"])), float(Fraction(row["delta"])), *amounts)
 
@@ -297,12 +293,6 @@ class _Opened:
         self.left_threshold -= threshold
         for index, amount in slots.items():
             self.left_slots[index] -= amount
-
-
-def _json(text: str) -> Any:
-    import json
-
-    return json.loads(text)
 
 
 # ------------------------------------------------------------------ the checks

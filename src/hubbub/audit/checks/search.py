@@ -39,7 +39,7 @@ def bad_neighbours(
                 worst, lumped, at = *found, pair
         seen, check = max(0.0, worst - lumped), f"exact δ(ε) of the worst neighbours found in {tries} tries"
         detail = f"δ({loss.epsilon:.4g}) = {worst:.6g} for {len(at.smaller)} rows and {len(at.larger)}"
-        yield row(subject, check, "proven", loss.delta, seen, lumped, detail, kind=Kind.EXACT)
+        yield row(subject, check, "proven", loss.delta, seen, lumped, detail, Kind.EXACT)
 
     return test
 

@@ -8,7 +8,6 @@ bytes; what is drawn must have the same law, here of the counts and subsets behi
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -19,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hubbub import ingest
+from hubbub.audit.books import scratch
 from hubbub.audit.checks import logs, taint
 from hubbub.audit.checks.independence import distance
 from hubbub.audit.checks.statistical import LEVEL, lower, upper
@@ -55,13 +55,13 @@ def _post(each: Switch) -> bool:
 def records() -> Iterator[AuditRow]:
     """What is read of a file with one user's odd lines in it, a line above the longest allowed too, in small pieces."""
     for lines in (*taint.FILES, LONG_LINE):
-        with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as folder:
-            usual, _ = lines.records(Path(folder) / "usual", with_her=False)
+        with scratch() as folder:
+            usual, _ = lines.records(folder / "usual", with_her=False)
             with lowered(_same):
-                pieces, lost = lines.records(Path(folder) / "pieces", with_her=True)
+                pieces, lost = lines.records(folder / "pieces", with_her=True)
         wrong = float(_sorted(usual) != _sorted(pieces)) + lost
         check = f"byte difference of records, read in pieces: {lines.name}"
-        yield shared_faults(check, wrong, f"{len(usual)} and {len(pieces)} records of others", kind=Kind.BYTES)
+        yield shared_faults(check, wrong, f"{len(usual)} and {len(pieces)} records of others", Kind.BYTES)
     yield from _parquet()
 
 
@@ -75,12 +75,12 @@ def _parquet() -> Iterator[AuditRow]:
     files = (("table", rows, taint.BY_NAME), ("ubi", events, {"user": "client_id"}))
     for format, content, columns in files:
         read = []
-        with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as folder:
-            file = Path(folder) / "log.parquet"
+        with scratch() as folder:
+            file = folder / "log.parquet"
             pq.write_table(pa.Table.from_pylist(content), file)
             for name, which in (("usual", lambda _: False), ("pieces", _same)):
                 with lowered(which):
-                    made = ingest.ingest(file, Path(folder) / name, format=format, columns=columns)
+                    made = ingest.ingest(file, folder / name, format=format, columns=columns)
                 read.append((made.read, made.kept, _sorted(pq.read_table(made.log).to_pylist())))
         wrong = float(read[0] != read[1] or read[0][1] != len(content))
         yield shared_faults(f"byte difference of records, read in pieces: Parquet, {format}", wrong, kind=Kind.BYTES)
@@ -147,7 +147,7 @@ def _alike(name: str, usual: list[Exits], found: list[Exits], keys: int) -> Iter
         worst = max(worst, lower(one, trials) - upper(other, trials), lower(other, trials) - upper(one, trials))
     detail = f"{sum(e.ranks.size for e in usual)} and {sum(e.ranks.size for e in found)} of {trials} keys"
     yield shared_row(
-        f"sampled: how many keys of nobody pass, {name}", 0.0, max(0.0, worst), 1e-3, detail, kind=Kind.STATISTICAL
+        f"sampled: how many keys of nobody pass, {name}", 0.0, max(0.0, worst), 1e-3, detail, Kind.STATISTICAL
     )
     far = [np.concatenate([e.accumulators - np.array(ROUNDS[2])[e.rounds] for e in exits]) for exits in (usual, found)]
     apart, allowed = _between(*far)
@@ -189,12 +189,10 @@ def _binomial(name: str, trials: int, scale: Fraction, threshold: int, calls: in
     off = max(0.0, lower(whole, all_trials) - chance, chance - upper(whole, all_trials))
     width = upper(whole, all_trials) - lower(whole, all_trials)
     detail = f"{whole} of {all_trials}, expected {chance:.4g}"
-    yield shared_row(f"sampled: how many pass, {name}", 0.0, off, width, detail, kind=Kind.STATISTICAL)
+    yield shared_row(f"sampled: how many pass, {name}", 0.0, off, width, detail, Kind.STATISTICAL)
     allowed = math.sqrt(math.log(2 / LEVEL) / (2 * calls))
     far = distance(drawn, lambda at: np.asarray(binom.cdf(at, trials, chance), np.float64))
-    yield shared_row(
-        f"sampled law: how many pass, {name}", allowed, far, allowed, f"{calls} draws", kind=Kind.STATISTICAL
-    )
+    yield shared_row(f"sampled law: how many pass, {name}", allowed, far, allowed, f"{calls} draws", Kind.STATISTICAL)
 
 
 def subsets() -> Iterator[AuditRow]:

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
-import warnings
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
@@ -16,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from hubbub.audit.books import book, spend
+from hubbub.audit.books import book, scratch, spend
 from hubbub.audit.checks import taint
+from hubbub.audit.checks.independence import in_a_child
 from hubbub.audit.protocols import AuditRow, shared_faults, shared_row
 from hubbub.errors import HubbubError, OverBudget, Refused
 from hubbub.mechanisms import build
@@ -102,8 +99,7 @@ KOROLOVA = {"epsilon": 2, "delta": "1e-5"}
 
 def previous() -> Iterator[AuditRow]:
     """An earlier release counts only if it is private itself and stands in this ledger; refused before any draw."""
-    with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as name:
-        folder = Path(name)
+    with scratch() as folder:
         earlier = QueryPool("default-r9", pa.table({"query": ["known"]}), "0" * 64, 1, "an audit", "previous")
         crowd = build("crowd", CROWD, tables=["queries"], previous=earlier)
         unknown = _refused(lambda: taint.release(folder / "one", crowd))
@@ -121,8 +117,8 @@ def previous() -> Iterator[AuditRow]:
 
 def same_data() -> Iterator[AuditRow]:
     """What a log is called hides neither a look at it from the card, nor an earlier release of it from the ledger."""
-    with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as name:
-        folder = Path(name) / "one"
+    with scratch() as folder:
+        folder = folder / "one"
         plan = Plan(build("korolova", KOROLOVA), folder / "out", population="readers")
         card = json.loads((_run(folder, plan, before="inspect") / "public" / "card.json").read_text(encoding="utf-8"))
         hidden = not any("inspect" in look for look in card["accounting"]["ledger"]["looks"])
@@ -156,15 +152,15 @@ def _refused(run: Callable[[], object]) -> bool:
 def unproven() -> Iterator[AuditRow]:
     """Without a word from the owner nothing is written that is not private: seeded runs, repeatable sources."""
     mechanism, wrong = build("korolova", {"epsilon": 2, "delta": "1e-5"}), 0
-    with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as name:
-        plan = Plan(mechanism, Path(name) / "out", users_public=1000)
+    with scratch() as folder:
+        plan = Plan(mechanism, folder / "out", users_public=1000)
         wrong += not _refused(replace(plan, seed=1).drafted)
         wrong += not _refused(replace(plan, users_public=10**6).drafted)  # δ above one in so many users
         try:
-            taint.release(Path(name) / "one", mechanism, noise=lambda: SeededNoise(1))
+            taint.release(folder / "one", mechanism, noise=lambda: SeededNoise(1))
             wrong += 1
         except HubbubError:
-            wrong += (Path(name) / "one" / "out").exists()
+            wrong += (folder / "one" / "out").exists()
     yield shared_faults("seeds, repeatable noise and a large δ are refused", wrong)
 
 
@@ -181,19 +177,8 @@ def forked() -> Iterator[AuditRow]:
     """Two processes that come from one draw different noise, and so do two runs."""
     noise = SecureNoise()
     noise.laplace("first", Fraction(1000), 1)  # whatever is kept between draws is there before the fork
-    here, there = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # threads do not matter: the child only draws
-        child = os.fork()
-    if not child:
-        with suppress(BaseException):
-            os.write(there, noise.laplace("then", Fraction(1000), 32).tobytes())
-        os._exit(0)
-    os.close(there)
-    with os.fdopen(here, "rb") as pipe:
-        theirs = np.frombuffer(pipe.read(), np.int64)
-    os.waitpid(child, 0)
+    theirs = in_a_child(noise, Fraction(1000), 32)
     draws = [theirs, *(SecureNoise().laplace("then", Fraction(1000), 32) for _ in range(2))]
     draws.append(noise.laplace("then", Fraction(1000), 32))
     same = sum(np.array_equal(a, b) for i, a in enumerate(draws) for b in draws[:i])
-    yield shared_faults("processes and runs draw noise of their own", same or theirs.size != 32)
+    yield shared_faults("processes and runs draw noise of their own", same or not theirs.any())

@@ -14,6 +14,7 @@ from itertools import count, permutations
 import numpy as np
 import numpy.typing as npt
 
+from hubbub.audit.checks.exact import stated
 from hubbub.audit.checks.pooled import PooledLog, pooled
 from hubbub.audit.protocols import AuditRow, Kind, Pair, Subject, row
 from hubbub.audit.tiny import MeasuredLog, measured
@@ -147,10 +148,8 @@ def sampled(runs: int, noise: Source = SecureNoise) -> Callable[[Subject, Pair],
     def test(subject: Subject, pair: Pair) -> Iterable[AuditRow]:
         small = sample(subject, measured(subject, pair.smaller), runs, noise)
         large = sample(subject, measured(subject, pair.larger), runs, noise)
-        yield compare(subject, pair, small, large)
-        claim = subject.mechanism.claimed()
-        if subject.mechanism.variant == "published" and claim.epsilon is not None and claim.delta is not None:
-            yield compare(subject, pair, small, large, ("claimed", claim.epsilon, claim.delta))
+        for against in stated(subject.mechanism):
+            yield compare(subject, pair, small, large, against)
 
     return test
 
@@ -171,13 +170,12 @@ def seeds(test: Callable[[Source], Iterable[AuditRow]]) -> AuditRow:
 
 
 def compare(
-    subject: Subject, pair: Pair, small: SampledRuns, large: SampledRuns, stated: tuple[str, float, float] | None = None
+    subject: Subject, pair: Pair, small: SampledRuns, large: SampledRuns, held: tuple[str, float, float] | None = None
 ) -> AuditRow:
-    """Search the best event on one half of the runs, test it on the other; against what is proven unless stated."""
+    """Search the best event on one half of the runs, test it on the other; against what is proven, or what is held."""
     half = small.runs // 2
-    search, held = slice(0, half), slice(half, small.runs)
-    loss = subject.mechanism.loss()
-    against, epsilon, delta = stated or ("proven", loss.epsilon, loss.delta)
+    search, rest = slice(0, half), slice(half, small.runs)
+    against, epsilon, delta = held or next(stated(subject.mechanism))
     factor = math.exp(epsilon)
     tests = events(small, large)
     best, direction, gain = "", (small, large), -math.inf
@@ -186,7 +184,7 @@ def compare(
             excess = float(event(p.part(search)).mean()) - factor * float(event(q.part(search)).mean())
             if excess > gain:
                 best, direction, gain = name, (p, q), excess
-    p, q = (s.part(held) for s in direction)
+    p, q = (s.part(rest) for s in direction)
     hits_p, hits_q = int(tests[best](p).sum()), int(tests[best](q).sum())
     low, high = lower(hits_p, p.runs), upper(hits_q, q.runs)
     seen = low - factor * high
@@ -198,7 +196,7 @@ def compare(
         max(0.0, seen),
         smallest_visible(delta, factor, half),
         f"event: {best}; {hits_p} and {hits_q} of {half} runs",
-        kind=Kind.STATISTICAL,
+        Kind.STATISTICAL,
     )
     refuted = math.log((low - delta) / high) if low > delta + high else 0.0
     return replace(found, epsilon=epsilon, empirical=refuted)

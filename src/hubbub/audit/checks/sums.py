@@ -54,7 +54,7 @@ def tests() -> Iterator[AuditRow]:
         stated, found = compose.compose(losses, delta), together(losses, delta)
         low = float(found) * (1 - CLOSE) - CLOSE
         detail = f"ε = {stated:.9g} stated, {float(found):.9g} found at δ = {delta:g}"
-        yield shared_row(f"certificate of a sum: {name}", stated, max(low, 0.0), CLOSE, detail, kind=Kind.RECOMPUTED)
+        yield shared_row(f"certificate of a sum: {name}", stated, max(low, 0.0), CLOSE, detail, Kind.RECOMPUTED)
         sums = (sum((Decimal(repr(getattr(x, part))) for x in losses), Decimal(0)) for part in ("epsilon", "delta"))
         less = sum(Decimal(repr(a)) < b for a, b in zip(compose.basic_sums(losses), sums, strict=True))
         yield shared_faults(f"certificate of a sum: ε and δ of {name}", less, kind=Kind.RECOMPUTED)

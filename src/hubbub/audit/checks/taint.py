@@ -9,7 +9,6 @@ her own.
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hubbub import ingest
+from hubbub.audit.books import scratch
 from hubbub.audit.checks import certificates
 from hubbub.audit.checks.counts import NoNoise
 from hubbub.audit.neighbours.closed import PAGES, POOL
@@ -106,12 +106,12 @@ FILES = (
 def records() -> Iterator[AuditRow]:
     """Everybody else's records, with and without one user's lines; and every line is kept or rejected."""
     for lines in FILES:
-        with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as folder:
-            without, lost = lines.records(Path(folder) / "without", with_her=False)
-            held, lost_too = lines.records(Path(folder) / "with", with_her=True)
+        with scratch() as folder:
+            without, lost = lines.records(folder / "without", with_her=False)
+            held, lost_too = lines.records(folder / "with", with_her=True)
         wrong = float(without != held)
         detail = f"{len(without)} and {len(held)} records of others"
-        yield shared_faults(f"byte difference of records: {lines.name}", wrong, detail, kind=Kind.BYTES)
+        yield shared_faults(f"byte difference of records: {lines.name}", wrong, detail, Kind.BYTES)
         yield shared_faults(f"read = kept + rejected: {lines.name}", lost + lost_too)
 
 
@@ -143,12 +143,12 @@ LETTERS = {
 def people() -> Iterator[AuditRow]:
     """As many users are read, and bounded one by one, as there are names."""
     for format, (header, line, columns) in LETTERS.items():
-        with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as folder:
-            path = Path(folder) / ("log.csv" if columns else "log.tsv")
+        with scratch() as folder:
+            path = folder / ("log.csv" if columns else "log.tsv")
             path.write_text("\n".join([header, *map(line.format, PEOPLE)]) + "\n", encoding="utf-8")
             with read_log(path, format=format, columns=columns or None, threads=1) as log:
                 lost = len(PEOPLE) - log.users()
-        yield shared_faults(f"byte difference of names: {format}", abs(lost), f"{len(PEOPLE)} names", kind=Kind.BYTES)
+        yield shared_faults(f"byte difference of names: {format}", abs(lost), f"{len(PEOPLE)} names", Kind.BYTES)
 
 
 # ------------------------------------------------------------------ writing
@@ -258,7 +258,7 @@ def _three(folder: Path, mechanism: Mechanism) -> list[dict[str, bytes]]:
 
 
 def same_bytes(check: str, one: dict[str, bytes], other: dict[str, bytes]) -> AuditRow:
-    """No file differs."""
+    """A row that refutes if any file of two public folders differs."""
     differing = sorted(n for n in one.keys() | other.keys() if one.get(n) != other.get(n))
     detail = ", ".join(differing) or f"{len(one)} files are the same"
     return shared_faults(check, len(differing), detail, Kind.BYTES)
@@ -268,8 +268,8 @@ def on_one_day(write: Callable[[Path], list[dict[str, bytes]]]) -> list[dict[str
     """The card names the day: both runs must see the same."""
     while True:
         before = datetime.now(UTC).date()
-        with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as folder:
-            written = write(Path(folder))
+        with scratch() as folder:
+            written = write(folder)
         if datetime.now(UTC).date() == before:
             return written
 
@@ -278,8 +278,8 @@ def order() -> Iterator[AuditRow]:
     """Rows stand in the order of what they show: by noisy value, then by key, in one file and one row group."""
     mechanism = build("korolova", {"epsilon": 20, "delta": "1e-3", "d": KEYS + 3}, tables=["queries", "clicks"])
     many = [f"u{u}\tkey {k}\t2006-03-01 07:00:{k:02d}\t1\tsite" for u in range(USERS) for k in range(KEYS)]
-    with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as folder:
-        out, wrong = release(Path(folder) / "one", mechanism, noise=lambda: Seeded(3), more=many), 0
+    with scratch() as folder:
+        out, wrong = release(folder / "one", mechanism, noise=lambda: Seeded(3), more=many), 0
         for table in mechanism.tables:
             path = out / "public" / f"{table}.parquet"
             wrong += not _sorted(pq.read_table(path)) or pq.read_metadata(path).num_row_groups > 1
@@ -296,8 +296,7 @@ def scores() -> Iterator[AuditRow]:
     """Scoring a release against the raw log leaves `public/` as it was, to the byte."""
     from hubbub.worth.tasks.run import evaluate
 
-    with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as name:
-        folder = Path(name)
+    with scratch() as folder:
         out = release(folder / "one", mechanisms()[0])
         before = public_bytes(out)
         with read_log(folder / "one" / "log.tsv", format="aol", threads=1) as log:

@@ -104,7 +104,7 @@ def numbered() -> Iterator[AuditRow]:
         wrong = sum(one != found[0] for one in found[1:])
         detail = f"{sum(len(rows) for rows in found[0].values())} rows of {', '.join(mechanism.tables)}"
         check = f"row order: however keys are numbered, rows are the same: {mechanism.name}{how}"
-        yield shared_faults(check, wrong, detail, kind=Kind.BYTES)
+        yield shared_faults(check, wrong, detail, Kind.BYTES)
 
 
 def _rows(subject: Subject, events: tuple[Event, ...], engine: type[DuckDB]) -> dict[str, list[tuple[object, ...]]]:
@@ -131,7 +131,7 @@ class _Fair(NoNoise):
     """Zeros where keys are tested; what chooses among equals is fresh."""
 
     def below(self, step: str, limits: Integers) -> Integers:
-        """As a release draws it."""
+        """Fresh noise, as a release draws it."""
         return SecureNoise().below(step, limits)
 
 
@@ -150,7 +150,7 @@ def strict() -> Iterator[AuditRow]:
             worst = max(worst, bounds[0][0] - bounds[1][1], bounds[1][0] - bounds[0][1])
         check = f"sampled: ties do not follow ids: optimal strict, {goal}"
         found = shared_row(
-            check, 0.0, max(0.0, worst), 0.3, f"{RUNS} runs of {PAIRS} equal pairs, twice", kind=Kind.STATISTICAL
+            check, 0.0, max(0.0, worst), 0.3, f"{RUNS} runs of {PAIRS} equal pairs, twice", Kind.STATISTICAL
         )
         yield replace(found, tests=trials)
 

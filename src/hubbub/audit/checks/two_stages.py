@@ -74,6 +74,4 @@ def tests() -> Iterator[AuditRow]:
     for epsilon, delta in SETTINGS:
         seen = calibrated(epsilon, delta)
         check = f"exact δ(ε) of two stages: the second pool follows from the first, ε = {epsilon}, δ = {delta}"
-        yield shared_row(
-            check, float(delta), seen, 1e-6 * float(delta), f"{seen / float(delta):.4f} of δ", kind=Kind.EXACT
-        )
+        yield shared_row(check, float(delta), seen, 1e-6 * float(delta), f"{seen / float(delta):.4f} of δ", Kind.EXACT)

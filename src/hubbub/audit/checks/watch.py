@@ -35,11 +35,11 @@ class Watch(ChainRecorder):
         return super().gaussian(step, variance, size)
 
     def coins(self, step: str, chances: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-        """As without noise."""
+        """Heads where heads is certain; the chances are written down."""
         self.chances.append(chances)
         return super().coins(step, chances)
 
 
 def said(subject: Subject, check: str, wrong: Sequence[str]) -> AuditRow:
-    """A row that says what is wrong."""
+    """A row that refutes if anything is wrong, and says what."""
     return faults(subject, check, len(wrong), "; ".join(wrong))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from hubbub.audit.books import scratch
 from hubbub.audit.checks.statistical import lower, upper
 from hubbub.audit.checks.taint import AOL
 from hubbub.audit.protocols import AuditRow, Kind, shared_faults, shared_row
@@ -31,8 +31,7 @@ def whole_runs(runs: int) -> Callable[[], Iterable[AuditRow]]:
         asked = [(k, u) for k in range(KEYS) for u in range(holders)]
         lines = [AOL, *(f"u{k}-{u}\tkey {k}\t2006-03-01 00:00:{u:02d}\t\t" for k, u in asked)]
         shown, wrong = [], 0
-        with tempfile.TemporaryDirectory(prefix="hubbub-audit-") as name:
-            folder = Path(name)
+        with scratch() as folder:
             (folder / "log.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
             for n in range(runs):
                 said = _release(folder, n)
@@ -45,7 +44,7 @@ def whole_runs(runs: int) -> Callable[[], Iterable[AuditRow]]:
                 wrong += abs(len(entries) - runs) + sum(e.state != "committed" or not e.private for e in entries)
                 wrong += book.spent("default").basic_epsilon < mechanism.loss().epsilon * runs * (1 - 1e-12)
         yield shared_faults(
-            "whole runs: each is booked, committed, and checks", wrong, f"{runs} runs", kind=Kind.STATISTICAL
+            "whole runs: each is booked, committed, and checks", wrong, f"{runs} runs", Kind.STATISTICAL
         )
         # keys are numbered in any order, so a noise that repeats itself may meet others: values are compared
         alike = sum(one == other for i, one in enumerate(shown) for other in shown[:i])
@@ -56,7 +55,7 @@ def whole_runs(runs: int) -> Callable[[], Iterable[AuditRow]]:
         detail = f"{hits} of {trials} keys at the threshold show, expected {expected:.4f}"
         off = max(0.0, low - expected, expected - high)
         yield shared_row(
-            "whole runs: keys at the threshold pass as proven", 0.0, off, high - low, detail, kind=Kind.STATISTICAL
+            "whole runs: keys at the threshold pass as proven", 0.0, off, high - low, detail, Kind.STATISTICAL
         )
 
     return test

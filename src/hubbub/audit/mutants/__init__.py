@@ -118,21 +118,17 @@ class _Float(_Noise):
         return drawn  # type: ignore[return-value]
 
 
-def _moved_threshold(by: int) -> Callable[[Mechanism], Subject]:
-    """The rule is off by one: −1 releases too much, +1 is `>` where `>=` is promised."""
+def _moved(rule: str, by: int) -> Callable[[Mechanism], Subject]:
+    """A rule (values, level) is off by one: −1 lets too much pass, +1 is `>` where `>=` is promised."""
 
     def make(mechanism: Mechanism) -> Subject:
-        passes = mechanism.passes  # type: ignore[attr-defined]
+        right = getattr(mechanism, rule)
 
-        class Moved(type(mechanism)):  # type: ignore[misc]
-            @staticmethod
-            def passes(noisy: Integers, threshold: int) -> Integers:
-                moved: Integers = passes(noisy, threshold + by)
-                return moved
+        def moved(values: Integers, *level: int, **named: int) -> Integers:
+            passed: Integers = right(values, *(x + by for x in level), **{name: x + by for name, x in named.items()})
+            return passed
 
-        broken = object.__new__(Moved)
-        broken.__dict__.update(mechanism.__dict__)
-        return replace(Subject.of(mechanism), perturb=broken.draw)
+        return replace(Subject.of(mechanism), perturb=_altered(mechanism, **{rule: moved}).draw)
 
     return make
 
@@ -218,8 +214,8 @@ HALVED = Mutant("noise halved", _with_noise(_Halved))
 """Needs to know nothing of a mechanism but that it draws noise."""
 COUNTS: tuple[Mutant, ...] = (
     HALVED,
-    Mutant("threshold one lower", _moved_threshold(-1)),
-    Mutant("> for >=", _moved_threshold(+1)),
+    Mutant("threshold one lower", _moved("passes", -1)),
+    Mutant("> for >=", _moved("passes", +1)),
     Mutant("bound not enforced", _without_bound),
     Mutant("repeats counted", _repeats),
     Mutant("noise shared between keys", _with_noise(_Shared)),

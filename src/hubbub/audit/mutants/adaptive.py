@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from hubbub.audit.checks import adaptive, replay
-from hubbub.audit.protocols import AuditRow
+from hubbub.audit.mutants.fault import Change, Planted
 from hubbub.privacy.account import Pure
-
-Change = Callable[[Any], Any]
 
 
 def _so_far(book: Any) -> Any:
@@ -113,7 +110,7 @@ def _at_its_own_total(_: Any) -> Any:
 PROMISE = "hubbub.privacy.ledger.accounts:promise"
 BOOK = "hubbub.privacy.ledger.budget:Standing.book"
 ODOMETER = "hubbub.privacy.ledger.accounts:odometer"
-ADAPTIVE_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, Change]], ...] = (
+ADAPTIVE_MUTANTS: tuple[Planted, ...] = (
     ("a cap asks for the tight sum so far", adaptive.steering, {BOOK: _so_far}),
     ("the envelope or the sums, whichever fits", adaptive.steering, {BOOK: _whichever_fits}),
     ("an envelope for every release", adaptive.steering, {BOOK: _anew}),
@@ -144,14 +141,9 @@ ADAPTIVE_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, C
     ),
     ("half of its own proof is charged", replay.tests, {"hubbub.privacy.envelope:Envelope._by_its_own_proof": _half}),
     ("charges are not written", replay.tests, {"hubbub.privacy.ledger.accounts:Accounts._charge": lambda _: _nothing}),
-    (
-        "what came before a cap is not part of the promise",
-        replay.tests,
-        {PROMISE: _envelopes_alone},
-    ),
+    ("what came before a cap is not part of the promise", replay.tests, {PROMISE: _envelopes_alone}),
     ("the grid at the total itself", adaptive.stopping, {"hubbub.privacy.odometer:grid_epsilon": _at_its_own_total}),
 )
-"""What each is called, the check that must find it, and what is replaced by which function of the original."""
 
 
 def _largest_only(less: Any, envelope: Any, charge: Any) -> Any:

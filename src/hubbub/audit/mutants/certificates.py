@@ -1,13 +1,13 @@
 """Wrong accounting, planted: constants off by one or by a factor, a rounding in the wrong direction, a part forgotten.
 
 None of them changes what runs, so no law that is enumerated or sampled at small parameters need show them; what is
-stated is wrong. Each entry is a name, who must notice, and what is replaced, as in `mutants/shared.py`.
+stated is wrong. Each entry is a name, who must notice, and what is replaced, as `mutants/fault.py` has it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -15,10 +15,9 @@ from typing import Any
 
 from hubbub.audit.checks import sums
 from hubbub.audit.checks.ran import as_used
+from hubbub.audit.mutants.fault import Change, Planted
 from hubbub.audit.protocols import AuditRow
 from hubbub.audit.subjects import PLANS
-
-Planted = tuple[str, Callable[[], Iterator[AuditRow]], Mapping[str, Callable[[Any], Any]]]
 
 
 def _of(*names: str) -> Callable[[], Iterator[AuditRow]]:
@@ -30,7 +29,7 @@ def _of(*names: str) -> Callable[[], Iterator[AuditRow]]:
     return look
 
 
-def _given(**changes: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _given(**changes: Change) -> Change:
     """The same function, some of its arguments changed."""
 
     def change(function: Any) -> Any:
@@ -47,7 +46,7 @@ def _given(**changes: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return change
 
 
-def _stated(**changes: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _stated(**changes: Change) -> Change:
     """What a mechanism states of its steps, not what it draws: fields of the first step changed."""
 
     def change(steps: Any) -> Any:
@@ -60,7 +59,7 @@ def _stated(**changes: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return change
 
 
-def _but(**changes: Any) -> Callable[[Any], Any]:
+def _but(**changes: Any) -> Change:
     """A result with other values in some of its fields."""
     return lambda function: lambda *given, **named: replace(function(*given, **named), **changes)
 
@@ -80,7 +79,7 @@ def _half_atom(loss_of: Any) -> Any:
 
 
 def _telling(call: Any) -> Any:
-    """The stated deviation of a row grows with its exact count."""
+    """The noise_sd of a row grows with its exact count."""
 
     def told(test: Any, n: Any, noise: Any) -> Any:
         released = call(test, n, noise)

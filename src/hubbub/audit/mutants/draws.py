@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from fractions import Fraction
@@ -12,11 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.audit.checks import chain
+from hubbub.audit.mutants.fault import Planted
 from hubbub.audit.protocols import AuditRow, Subject
 from hubbub.mechanisms import build
 from hubbub.steps.keys import CLICKS
-
-Change = Callable[[Any], Any]
 
 
 def _draws() -> Iterator[AuditRow]:
@@ -73,7 +72,7 @@ def _without_kept(steps: Any) -> Any:
     )
 
 
-CHAIN_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, Change]], ...] = (
+CHAIN_MUTANTS: tuple[Planted, ...] = (
     ("closed threshold from present keys", _draws, {"hubbub.mechanisms.crowd.chain:Domain.known": _present_only}),
     (
         "the noise of nobody at keys of somebody, too",
@@ -108,4 +107,3 @@ CHAIN_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, Chan
         },
     ),
 )
-"""What each is called, the check that must find it, and what is replaced by which function of the original."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from fractions import Fraction
@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.audit.checks import by_hand, clicked, exchanged, listed, ties
+from hubbub.audit.mutants.fault import Change, Planted
 from hubbub.audit.protocols import AuditRow
 from hubbub.audit.subjects import PLANS
 from hubbub.mechanisms.base import Released
@@ -20,8 +21,6 @@ from hubbub.noise.source import Integers
 from hubbub.privacy.guarantee import Neighbours
 from hubbub.steps.counts import LocalCounts
 from hubbub.steps.mode import RunMode
-
-Change = Callable[[Any], Any]
 
 # ------------------------------------------------------------------ public lists and earlier releases
 
@@ -252,7 +251,7 @@ def _calibrated_as_added(calibrate: Any) -> Any:
 DOMAIN, POOLS = "hubbub.mechanisms.crowd.chain:Domain", "hubbub.steps.pools:EnginePools"
 ONE_ROUND = "hubbub.mechanisms.rounds:Round.__call__"
 OWN = "SELECT uid, count(*) AS n FROM"
-LIST_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, Change]], ...] = (
+LIST_MUTANTS: tuple[Planted, ...] = (
     ("listed queries of nobody are left out", listed.of_rounds, {f"{DOMAIN}.select": _held_only}),
     ("listed queries of nobody are left out, by what shows", listed.sampled, {f"{DOMAIN}.select": _held_only}),
     ("levels of a list from what the log holds of it", listed.of_rounds, {f"{DOMAIN}.known": _levels_of_the_log}),
@@ -301,4 +300,3 @@ LIST_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, Chang
         {"hubbub.mechanisms.korolova:Korolova._calibrate": _calibrated_as_added},
     ),
 )
-"""What each is called, the check that must find it, and what is replaced by which function of the original."""

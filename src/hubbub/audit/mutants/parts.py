@@ -11,11 +11,9 @@ import pyarrow as pa
 
 from hubbub.audit.checks import parts, taint
 from hubbub.audit.checks.parts import drawn_by
-from hubbub.audit.protocols import AuditRow
+from hubbub.audit.mutants.fault import Change, Planted
 from hubbub.noise import parts as drawing
 from hubbub.noise.source import Integers
-
-Change = Callable[[Any], Any]
 
 
 def _given(change: Callable[[int, pa.RecordBatch], Iterable[pa.RecordBatch]]) -> Change:
@@ -98,7 +96,7 @@ IN_BOTH: dict[str, Change] = {
     "ids counted from 0 in every batch": _given(_numbered),
     "half of the noise after the first batch": _narrowed,
 }
-PART_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, Change]], ...] = (
+PARTS_MUTANTS: tuple[Planted, ...] = (
     *(
         (f"{name}, {where}", parts.whole, {at: change})
         for name, change in IN_BOTH.items()
@@ -123,4 +121,3 @@ PART_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, Chang
         {"hubbub.noise.parts:_secure": lambda _: lambda noise: None},
     ),
 )
-"""What each is called, the check that must find it, and what is replaced by which function of the original."""

@@ -9,12 +9,10 @@ from __future__ import annotations
 import hashlib
 import io
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from importlib import import_module
 from pathlib import Path
 from shutil import copyfile
 from typing import Any
@@ -30,39 +28,13 @@ from hubbub.audit.checks.whole import whole_runs
 from hubbub.audit.mutants.adaptive import ADAPTIVE_MUTANTS
 from hubbub.audit.mutants.certificates import CERTIFICATE_MUTANTS
 from hubbub.audit.mutants.draws import CHAIN_MUTANTS
+from hubbub.audit.mutants.fault import Change, Fault
 from hubbub.audit.mutants.lists import LIST_MUTANTS
-from hubbub.audit.mutants.parts import PART_MUTANTS
+from hubbub.audit.mutants.parts import PARTS_MUTANTS
 from hubbub.audit.mutants.sizes import SIZE_MUTANTS
 from hubbub.audit.neighbours import threshold_pairs
 from hubbub.audit.protocols import AuditRow, Subject
 from hubbub.mechanisms import Mechanism, build
-
-Change = Callable[[Any], Any]
-
-
-@dataclass(frozen=True)
-class Fault:
-    """One way to be wrong: what is replaced (module:name) by a function of the original, and who must notice."""
-
-    name: str
-    detector: Callable[[], Iterable[AuditRow]]
-    changes: Mapping[str, Change]
-
-    @contextmanager
-    def planted(self) -> Iterator[None]:
-        """The installed code with the fault in it."""
-        with ExitStack() as undo:
-            for target, change in self.changes.items():
-                module, _, path = target.partition(":")
-                *owners, name = path.split(".")
-                owner = import_module(module)
-                for part in owners:
-                    owner = getattr(owner, part)
-                original = owner.__dict__[name]
-                setattr(owner, name, change(original))
-                undo.callback(setattr, owner, name, original)
-            yield
-
 
 # ------------------------------------------------------------------ detectors that need a mechanism
 
@@ -188,7 +160,7 @@ def _as_counted(named: Any) -> Any:
     """Rows come out by exact count."""
 
     def ordered(log: Any, mechanism: Any, table: str, counts: Any, tables: Any) -> pa.Table:
-        exact = np.argsort(-counts.n[tables[table].ids], kind="stable")
+        exact = np.argsort(-counts[table].n[tables[table].ids], kind="stable")
         return named(log, mechanism, table, counts, tables).take(pa.array(exact))
 
     return ordered
@@ -288,7 +260,7 @@ WRITE, RESERVE = "hubbub.release.story:write_public", "hubbub.privacy.ledger:Led
 ENTRIES, CAP_OF = "hubbub.privacy.ledger.accounts:Accounts.entries", "hubbub.privacy.ledger.accounts:Accounts.cap_of"
 PLANTED_ELSEWHERE = (
     *CHAIN_MUTANTS,
-    *PART_MUTANTS,
+    *PARTS_MUTANTS,
     *SIZE_MUTANTS,
     *LIST_MUTANTS,
     *CERTIFICATE_MUTANTS,

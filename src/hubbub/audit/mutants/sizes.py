@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -12,12 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.audit.checks import independence, sizes, taint
-from hubbub.audit.protocols import AuditRow
+from hubbub.audit.mutants.fault import Planted
 from hubbub.noise import Exits, cells, source
 from hubbub.noise.source import Integers
 from hubbub.steps import subsequences
-
-Change = Callable[[Any], Any]
 
 # ------------------------------------------------------------------ sizes
 
@@ -158,7 +156,7 @@ def _next_table(laplace: Any) -> Any:
 
 
 DRAW = "hubbub.noise.source:SecureNoise._draw"
-SIZE_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, Change]], ...] = (
+SIZE_MUTANTS: tuple[Planted, ...] = (
     ("both halves of a large draw are one", independence.one_draw, {DRAW: _same_halves}),
     ("the second half of a large draw mirrors the first", independence.one_draw, {DRAW: _mirrored}),
     (
@@ -187,4 +185,3 @@ SIZE_MUTANTS: tuple[tuple[str, Callable[[], Iterable[AuditRow]], dict[str, Chang
         {"hubbub.noise.source:_Sampled.laplace": _next_table},
     ),
 )
-"""What each is called, the check that must find it, and what is replaced by which function of the original."""

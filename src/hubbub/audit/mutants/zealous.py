@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from hubbub.audit.mutants import COUNTS, Mutant, _like
+from hubbub.audit.mutants import COUNTS, Mutant, _like, _moved
 from hubbub.audit.protocols import Subject
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Mechanism, Tables
 from hubbub.noise import NoiseSource
-from hubbub.noise.source import Integers
 from hubbub.steps import bound
 from hubbub.steps.count import count
 from hubbub.steps.counts import LocalCounts
@@ -18,25 +17,6 @@ from hubbub.steps.keys import Keys
 from hubbub.steps.mode import RunMode
 
 Bounding = Callable[[SearchLog, Keys, int], str]
-
-
-def _moved_filter(by: int) -> Callable[[Mechanism], Subject]:
-    """The filter before the noise is off by one: −1 lets items in that the proof counts as new, +1 is `>` for `>=`."""
-
-    def make(mechanism: Mechanism) -> Subject:
-        frequent = mechanism.frequent  # type: ignore[attr-defined]
-
-        class MovedFilter(type(mechanism)):  # type: ignore[misc]
-            @staticmethod
-            def frequent(n: Integers, tau: int) -> Integers:
-                moved: Integers = frequent(n, tau + by)
-                return moved
-
-        broken = object.__new__(MovedFilter)
-        broken.__dict__.update(mechanism.__dict__)
-        return replace(Subject.of(mechanism), perturb=broken.draw)
-
-    return make
 
 
 def _filter_after(mechanism: Mechanism) -> Subject:
@@ -84,8 +64,8 @@ def _named(keys: Keys) -> str:
 GENERAL = ("bound not enforced", "repeats counted")
 ZEALOUS = (
     *(mutant for mutant in COUNTS if mutant.name not in GENERAL),
-    Mutant("filter one lower", _moved_filter(-1)),
-    Mutant("> for >= in the filter", _moved_filter(+1)),
+    Mutant("filter one lower", _moved("frequent", -1)),
+    Mutant("> for >= in the filter", _moved("frequent", +1)),
     Mutant("filter on noisy counts", _filter_after),
     Mutant("bound not enforced", _bounded_by(lambda log, keys, m: bound.first_keys(keys, 1000))),
     Mutant("repeats counted", _bounded_by(lambda log, keys, m: bound.first_events(keys, m))),

@@ -10,7 +10,7 @@ from hubbub.mechanisms.base import Mechanism
 
 
 def crowd_of(n: int, query: str, url: str | None = None) -> tuple[Event, ...]:
-    """n users who each hold one key."""
+    """n users who all asked one query, once, and clicked the same page if there is one."""
     return tuple((f"{query}-user{i}", 10 + i, query, url) for i in range(n))
 
 

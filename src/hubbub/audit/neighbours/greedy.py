@@ -12,7 +12,7 @@ OTHERS: tuple[Event, ...] = tuple((f"other{i}", 1000 + i, q, "site") for i, q in
 
 
 def one_row_many_times() -> Pair:
-    """The very same row."""
+    """One user whose only row stands in the log sixty times."""
     return Pair("one row, sixty times", OTHERS, OTHERS + (("victim", 10, MANY[0], "site"),) * 60)
 
 

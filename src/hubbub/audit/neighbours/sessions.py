@@ -69,6 +69,6 @@ def _too_much(mechanism: Mechanism) -> Iterable[Pair]:
 
 
 def greedy_sessions(mechanism: Mechanism) -> Iterable[Pair]:
-    """The same, and one row many times."""
+    """One user who takes more than any bound, and one whose only row stands there many times."""
     yield from _too_much(mechanism)
     yield one_row_many_times()

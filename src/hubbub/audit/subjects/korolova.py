@@ -40,7 +40,7 @@ def used() -> list[Mechanism]:
 
 
 def replaced() -> list[Mechanism]:
-    """Small settings under replace."""
+    """Settings under replace at which a violation would show."""
     return [
         build("korolova", {"d": 1, "b": 1, "K": 3}, neighbours="replace"),
         build("korolova", {"d": 2, "b": 1, "K": 3}, neighbours="replace"),

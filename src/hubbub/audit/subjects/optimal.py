@@ -41,7 +41,7 @@ def runs_as(mechanism: Mechanism) -> Mechanism:
 
 
 def replaced() -> list[Mechanism]:
-    """Small settings under replace."""
+    """Settings under replace at which a violation would show."""
     return [
         Histograms(d=1, bins=1, b=1, b_a=1, T=4, neighbours="replace"),
         Histograms(d=2, bins=2, b="3/2", b_a=2, T=4, neighbours="replace"),

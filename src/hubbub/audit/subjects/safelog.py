@@ -47,7 +47,7 @@ def used() -> list[Mechanism]:
 
 
 def replaced() -> list[Mechanism]:
-    """Small settings under replace."""
+    """Settings under replace at which a violation would show."""
     return [
         _safelog({"q_f": 1, "b": 1, "K": 1}, QUERIES, TWO, neighbours="replace"),
         _safelog({"q_f": 2, "b": "3/2", "K": 2}, QUERIES, POOL, neighbours="replace"),

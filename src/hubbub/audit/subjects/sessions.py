@@ -39,7 +39,7 @@ def used() -> list[Mechanism]:
 
 
 def replaced() -> list[Mechanism]:
-    """Small settings under replace."""
+    """Settings under replace at which a violation would show."""
     return [
         build("sessions", {"l_q": 2, "b": 1, "K": 3}, neighbours="replace", **ALONE),
         build("sessions", {"l_q": 2, "l": 1, "b": 1, "K": 3}, neighbours="replace"),
