@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from functools import wraps
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import pyarrow as pa
 
@@ -54,6 +56,7 @@ __all__ = [
     "Value",
 ]
 
+Stated = TypeVar("Stated")
 Value = int | Fraction | str
 DIGITS = 400  # the longest number a parameter may be
 
@@ -136,6 +139,21 @@ class Bound:
     how: str
 
 
+def _once(stated: Callable[[Any], Stated]) -> Callable[[Any], Stated]:
+    """What a mechanism states of itself, computed once: it is frozen by then."""
+
+    @wraps(stated)
+    def kept(mechanism: Mechanism) -> Stated:
+        if "settings" not in vars(mechanism):
+            return stated(mechanism)
+        known: dict[str, Stated] = vars(mechanism).setdefault("_stated", {})
+        if stated.__qualname__ not in known:
+            known[stated.__qualname__] = stated(mechanism)
+        return known[stated.__qualname__]
+
+    return kept
+
+
 class Mechanism(Traits, ABC):
     """Base of all mechanisms: parameters are validated and resolved when it is made, then frozen."""
 
@@ -194,14 +212,27 @@ class Mechanism(Traits, ABC):
             if key not in known:
                 raise ParameterError(f"{self.name} has no such parameter.", given=key, allowed=", ".join(known))
         given = {k: known[k].parse(v) for k, v in settings.items() if v is not None}
-        self.given: Mapping[str, Value] = dict(given)
-        self.settings: Mapping[str, Value] = self.resolve(given)
+        self.given: Mapping[str, Value] = MappingProxyType(dict(given))
+        self.settings: Mapping[str, Value] = MappingProxyType(self.resolve(given))  # the last attribute that is set
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Only until it is made: whoever wants other values makes another mechanism."""
+        if "settings" in vars(self):
+            raise AttributeError(f"a mechanism is frozen: make another one, {self.name} keeps its {name}")
+        super().__setattr__(name, value)
 
     def taking(self, public_list: QueryPool | None, previous: QueryPool | None) -> Self:
         """The same mechanism with these lists of known queries; no number of its claim depends on them."""
-        other = copy.copy(self)
-        other.public_list, other.previous = public_list, previous
-        return other
+        return self._with(public_list=public_list, previous=previous)
+
+    def over(self, pool: QueryPool) -> Self:
+        """The same mechanism over another pool of queries; no number of its claim depends on it."""
+        return self._with(pool=pool)
+
+    def _with(self, **other: object) -> Self:
+        made = copy.copy(self)
+        vars(made).update(other, _stated={})
+        return made
 
     def _default_tables(self) -> tuple[str, ...]:
         return self.default_tables
@@ -294,11 +325,13 @@ class Mechanism(Traits, ABC):
         """What the owner should know of the exact counts, on her terminal only."""
         return ()
 
+    @_once
     def loss(self) -> Loss:
         """The add-remove cost, for the ledger; Gaussian steps are converted at the ε that was asked for."""
         asked = self.settings.get("epsilon")
         return total(self.steps(), None if asked is None else float(Fraction(asked)))
 
+    @_once
     def proven(self) -> Guarantee:
         """What we can prove for the discrete law that runs.
 
@@ -363,6 +396,9 @@ class Mechanism(Traits, ABC):
 
     def __init_subclass__(cls, register: bool = False, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
+        for name in ("steps", "loss", "claimed", "proven"):
+            if name in vars(cls):
+                setattr(cls, name, _once(vars(cls)[name]))
         if register:
             Mechanism.registry.add(cls)
 

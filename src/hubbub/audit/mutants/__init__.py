@@ -182,7 +182,7 @@ def _true_order(mechanism: Mechanism) -> Subject:
 def _altered(mechanism: Mechanism, **other: object) -> Mechanism:
     """A copy that runs with other values than the mechanism states."""
     broken = copy(mechanism)
-    vars(broken).update(other)
+    vars(broken).update(other, _stated={})
     return broken
 
 

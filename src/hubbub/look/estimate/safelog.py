@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -40,8 +39,7 @@ def estimate(mechanism: Mechanism, source: Source, runs: int) -> dict[str, Table
     assert pool is not None
     if source.sample is not None:
         pool = replace(pool, rows=log.engine.fetch("SELECT DISTINCT query FROM log ORDER BY query"))
-        mechanism = copy(mechanism)
-        mechanism.pool = pool
+        mechanism = mechanism.over(pool)
     measured = mechanism.measure(log, RunMode(SeededNoise(0).secret("bounding")))
     steps = {step.name: step for step in mechanism.steps() if isinstance(step, Step)}
     domain, keys = measured["queries"], mechanism.offers["queries"]

@@ -92,7 +92,7 @@ class StagePlan:
 
 @dataclass(frozen=True)
 class Stage:
-    """A calibrated stage: the integers of its selection and of its counting, each None if the stage has none."""
+    """A stage ready to run; what it does not have is None."""
 
     name: str
     selection: Selection | None
@@ -125,8 +125,8 @@ LATER_DELTA = Fraction(15, 100)
 """What later open stages may spend of δ on their thresholds, all together."""
 
 
-def calibrate(plans: list[StagePlan], epsilon: Fraction, delta: Fraction, rounds: int, proof: str) -> list[Stage]:
-    """The constants of all stages: first the shares of the budget, then the noise, then the thresholds."""
+def calibrate(plans: list[StagePlan], epsilon: Fraction, delta: Fraction, rounds: int, proof: str) -> tuple[Stage, ...]:
+    """Constants of all stages: shares first, then the noise, then the thresholds (sections 10 and 12)."""
     whole = sum((Fraction(p.weight) for p in plans), Fraction(0))
     share = shares(
         (f"{p.name} {part}", Fraction(p.weight) / whole * Fraction(thousandths, 1000))
@@ -169,7 +169,7 @@ def calibrate(plans: list[StagePlan], epsilon: Fraction, delta: Fraction, rounds
     steps = [s for i, stage in enumerate(served) for s in stage.steps(proof, tightened=i == 0)]
     if certify(steps, eps) > float(delta):
         raise OurBug("the calibrated constants do not meet δ")
-    return served
+    return tuple(served)
 
 
 def _served(recount: Recount) -> Recount:
