@@ -92,7 +92,7 @@ class StagePlan:
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage ready to run; what it does not have is None."""
+    """A calibrated stage: the integers of its selection and of its counting, each None if the stage has none."""
 
     name: str
     selection: Selection | None
@@ -126,7 +126,7 @@ LATER_DELTA = Fraction(15, 100)
 
 
 def calibrate(plans: list[StagePlan], epsilon: Fraction, delta: Fraction, rounds: int, proof: str) -> tuple[Stage, ...]:
-    """Constants of all stages: shares first, then the noise, then the thresholds (sections 10 and 12)."""
+    """The constants of all stages: first the shares of the budget, then the noise, then the thresholds."""
     whole = sum((Fraction(p.weight) for p in plans), Fraction(0))
     share = shares(
         (f"{p.name} {part}", Fraction(p.weight) / whole * Fraction(thousandths, 1000))
