@@ -13,6 +13,7 @@ from pathlib import Path
 
 from hubbub.papers import inventory
 from hubbub.papers.experiments import page as experiments
+from hubbub.papers.html import html
 from hubbub.papers.numbers import PAPERS, reproduce
 from hubbub.papers.numbers import page as numbers
 
@@ -38,5 +39,8 @@ def pages(docs: Path, out: Path | None = None) -> dict[Path, str]:
 
 
 if __name__ == "__main__":
-    for path, text in pages(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else None).items():
+    docs = Path(sys.argv[1])
+    for path, text in pages(docs, Path(sys.argv[2]) if len(sys.argv) > 2 else None).items():
         path.write_text(text, encoding="utf-8")
+    found = json.loads((docs / "data" / "experiments.json").read_text(encoding="utf-8"))
+    (docs / "papers.html").write_text(html(found), encoding="utf-8")

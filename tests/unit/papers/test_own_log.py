@@ -42,6 +42,7 @@ def test_the_rows_are_of_that_log_and_stay_with_its_owner(
     folder = tmp_path / "out" / "owner-only"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700 and "DO NOT PUBLISH" in (folder / "NOT-PRIVATE.txt").read_text()
     kept = json.loads((folder / "rows.json").read_text(encoding="utf-8"))
+    assert "NOT PRIVATE. DO NOT PUBLISH." in (folder / "papers.html").read_text(encoding="utf-8")
     assert kept["log"] == "staff/spring" and "--log LOG" in kept["command"]
     distinct = {line.split("\t")[1] for line in log.read_text(encoding="utf-8").splitlines()[1:]}
     for row in kept["rows"]:

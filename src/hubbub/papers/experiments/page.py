@@ -19,7 +19,7 @@ from hubbub.papers.experiments.rows import ExperimentRow
 from hubbub.papers.experiments.rule import VERDICTS
 
 Record = dict[str, Any]
-ROWS = "rows.json"
+ROWS, PAGE = "rows.json", "papers.html"
 
 
 def document(rows: Sequence[ExperimentRow]) -> Record:
@@ -75,8 +75,11 @@ def text_of(found: Record) -> str:
 
 
 def write(out: Path, rows: Sequence[ExperimentRow], log: str | None = None) -> None:
-    """The document beside the cells; of an own log it names the log."""
+    """The document beside the cells, and the page with charts made from it; of an own log both name the log."""
+    from hubbub.papers.html import html
+
     with disk_errors(out, "--out"):
         out.mkdir(parents=True, exist_ok=True)
         found = document(rows) if log is None else {"log": log, **document(rows)}
         (out / ROWS).write_text(text_of(found), encoding="utf-8")
+        (out / PAGE).write_text(html(found), encoding="utf-8")

@@ -16,8 +16,9 @@ INTRODUCTION = """\
 hubbub builds on five papers about publishing search logs. Their tables and claims that follow from formulas are
 computed again here, with real-valued noise as the papers have it and unrounded, by the functions that the mechanisms
 use wherever they have them. Nothing is sampled and no log is read. The page is made by a program; `hubbub reproduce`
-shows every row with its reason, and so does [data/numbers.csv](data/numbers.csv). Which figure or table has which rows,
-and which has none, is in [the list of all of them](experiments.md#every-figure-and-table).
+shows every row with its reason, and so do [papers.html](papers.html) and [data/numbers.csv](data/numbers.csv).
+Which figure or table has which rows, and which has none, is in [the list of
+all of them](experiments.md#every-figure-and-table).
 
 ```sh
 hubbub reproduce gotz/table-2
