@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 from unicodedata import category
 
-from hubbub.cli.options import BudgetOptions, MechanismOptions, NewLogOptions, ReleaseOptions
+from hubbub.cli.options import BudgetOptions, MechanismOptions, NewLogOptions, ReleaseOptions, spelled
 from hubbub.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -103,9 +103,8 @@ def _check_text(given: Mapping[str, Any]) -> None:
     """An empty shell variable must not mean the default; what is no text cannot stand in run.toml."""
     for name, value in given.items():
         if isinstance(value, str) and (not value.strip() or any(category(c) in ("Cc", "Cs") for c in value)):
-            what = "LOG" if name == "log" else "--" + name.replace("_", "-")
             allowed = "text in UTF-8 without control characters"
-            raise ParameterError(f"{what} is empty or not text.", given=ascii(value), allowed=allowed)
+            raise ParameterError(f"{spelled(name)} is empty or not text.", given=ascii(value), allowed=allowed)
 
 
 def _pairs(table: Mapping[str, Any], names: tuple[str, ...] | None = None) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hubbub.cli.config import read_configuration
-from hubbub.cli.options import MechanismOptions, NewLogOptions, whole_number
+from hubbub.cli.options import MechanismOptions, NewLogOptions, spelled, whole_number
 from hubbub.cli.raw_log import looking
 from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import ParameterError
@@ -81,9 +81,8 @@ def _refuse_mixed(log: NewLogOptions, mechanism: MechanismOptions, public: Publi
         other, why = vars(log) | lists | {"config": None}, "--users reads no log"
     for name, given in other.items():
         if given is not None:
-            option = "LOG" if name == "log" else "--" + name.replace("_", "-")
             raise ParameterError(
-                f"{option} does not go with the rest: {why}.",
+                f"{spelled(name)} does not go with the rest: {why}.",
                 given=given,
                 next="estimate from LOG, which is a look at raw data, or from --users N, which is not",
             )

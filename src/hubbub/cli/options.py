@@ -38,6 +38,11 @@ def installed(kind: str) -> str:
     return ", ".join(registry() if callable(registry) else registry)
 
 
+def spelled(name: str) -> str:
+    """An option as one types it."""
+    return "LOG" if name == "log" else f"--{name.replace('_', '-')}"
+
+
 class Listed(TyperCommand):
     """A command in whose help `{mechanisms}` and the like stand for the names that are installed."""
 

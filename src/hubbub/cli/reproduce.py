@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hubbub.cli.options import LogOptions, Without
+from hubbub.cli.options import LogOptions, Without, spelled
 from hubbub.cli.raw_log import looking
 from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import CheckFailed, ParameterError
@@ -72,11 +72,11 @@ def reproduce(
     if experiments and log.log is not None:
         return _on_own_log(id, given, log, terminal)
     if experiments and about_log:
-        raise ParameterError("This is about a log.", given=", ".join(about_log), next="add --log LOG")
+        raise ParameterError("This is about a log.", given=", ".join(map(spelled, about_log)), next="add --log LOG")
     if experiments:
         return _experiments(id, given, terminal)
     given |= about_log
-    if options := [f"--{name}" for name, value in given.items() if value is not None]:
+    if options := [spelled(name) for name, value in given.items() if value is not None]:
         raise ParameterError("This is about experiments.", given=", ".join(options), next="add --experiments")
     from hubbub.papers.numbers import PAPERS
     from hubbub.papers.numbers import reproduce as compute

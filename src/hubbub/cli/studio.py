@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hubbub.cli.config import kinds_of, read_configuration
-from hubbub.cli.options import NewLogOptions, OwnerOptions, Without
+from hubbub.cli.options import NewLogOptions, OwnerOptions, Without, spelled
 from hubbub.cli.raw_log import looked, open_log, with_format
 from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import InputError, ParameterError
@@ -120,7 +120,7 @@ def _studio(paths: list[str], log: NewLogOptions, options: OwnerOptions, folder:
     if not logs:
         for name in ("format", "columns", "canonical_urls", "max_rejects", "memory", "threads"):
             if getattr(log, name) is not None:
-                raise ParameterError(f"--{name.replace('_', '-')} is about a log, and none was named.")
+                raise ParameterError(f"{spelled(name)} is about a log, and none was named.")
     known = {name: kind for name, kind in kinds_of(NewLogOptions, OwnerOptions).items() if name not in ELSEWHERE}
     stated = read_configuration(log.config, known)
     if stated.settings:
