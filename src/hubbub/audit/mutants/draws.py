@@ -73,7 +73,7 @@ def _without_kept(steps: Any) -> Any:
 
 
 CHAIN_MUTANTS: tuple[Planted, ...] = (
-    ("closed threshold from present keys", _draws, {"hubbub.mechanisms.crowd.chain:Domain.known": _present_only}),
+    ("closed threshold from present keys", _draws, {"hubbub.mechanisms.crowd.chain:CodedDomain.known": _present_only}),
     (
         "the noise of nobody at keys of somebody, too",
         _draws,

@@ -123,7 +123,7 @@ def _more_clicks(bounded: Any) -> Any:
         if table != "clicks" or korolova.serp is None:
             return bounded(korolova, table, limit, secret)
         loose = copy(korolova)
-        loose.settings = dict(korolova.settings) | {"d_c": 3 * int(korolova.settings["d_c"])}
+        vars(loose).update(settings={**korolova.settings, "d_c": 3 * int(korolova.settings["d_c"])})
         return bounded(loose, table, limit, secret)
 
     return broken
@@ -248,7 +248,7 @@ def _calibrated_as_added(calibrate: Any) -> Any:
     return broken
 
 
-DOMAIN, POOLS = "hubbub.mechanisms.crowd.chain:Domain", "hubbub.steps.pools:EnginePools"
+DOMAIN, POOLS = "hubbub.mechanisms.crowd.chain:CodedDomain", "hubbub.steps.pools:EnginePools"
 ONE_ROUND = "hubbub.mechanisms.rounds:Round.__call__"
 OWN = "SELECT uid, count(*) AS n FROM"
 LIST_MUTANTS: tuple[Planted, ...] = (
