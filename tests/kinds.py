@@ -24,7 +24,7 @@ SLOW = "slow"
 KINDS = FOLDERS | {SLOW: "takes seconds: of a fast folder, and not run by plain `pytest`"}
 FAST = ("unit", "property")
 ONLY_FAST = " or ".join(FAST)
-UNTRACED = ("docs", "statistical", SLOW)  # coverage would cost most here, and the other kinds run the same lines
+UNTRACED = ("docs", "statistical")  # coverage would cost much here, and the other kinds run the same lines
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.ledgers import spend
 
@@ -35,9 +35,11 @@ def reserve(book: Ledger, population: str, loss: Loss, private: bool = True) -> 
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(actions, max_size=14))
+@example([("cap", "others", "0.2", 0), ("reserve", "others", "0.1", 0), ("cap", "others", "0.1", 0)])
 def test_the_book_agrees_with_plain_sums(steps: list[tuple[str, str, str, int]]) -> None:
     spent: dict[str, Decimal] = defaultdict(Decimal)
     caps: dict[str, Decimal] = {}
+    highest: dict[str, Decimal] = defaultdict(Decimal)
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         path = Path(folder) / "ledger.sqlite"
         book = Ledger(path)
@@ -47,9 +49,12 @@ def test_the_book_agrees_with_plain_sums(steps: list[tuple[str, str, str, int]])
                     book.close()
                     book = Ledger(path)
                 case "cap":
-                    warned = book.cap(who, float(number), 0.0)
+                    warned = book.cap(who, float(number), 0.0) or ""
                     caps[who] = Decimal(number)
-                    assert (warned is not None) == (spent[who] > caps[who])
+                    highest[who] = max(highest[who], caps[who])
+                    assert ("has spent" in warned) == (spent[who] > caps[who])
+                    if not spent[who] or highest[who] == caps[who]:
+                        assert "promised" not in warned, "only a lower cap after a release leaves an older promise"
                 case "not private":
                     reserve(book, who, Loss(float(number), 0.0, (), tv=0.0), private=False)
                     spent[who] = Decimal("Infinity")

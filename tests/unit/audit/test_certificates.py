@@ -23,6 +23,8 @@ from hubbub.audit.subjects import PLANS
 from hubbub.mechanisms import build, mechanisms
 from hubbub.privacy.guarantee import Neighbours
 
+pytestmark = pytest.mark.slow
+
 # ------------------------------------------------------------------ the recomputation itself
 
 

@@ -24,6 +24,8 @@ from hubbub.privacy.ledger import Ledger
 from hubbub.release.resume import Run
 from hubbub.steps.mode import RunMode
 
+pytestmark = pytest.mark.slow
+
 CROWD = ("--format", "aol", "--mechanism", "crowd", "--epsilon", "8", "--delta", "1e-3")
 CHAIN = (*CROWD, "--tables", "queries,clicks")
 
