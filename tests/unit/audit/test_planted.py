@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hubbub.audit.mutants.fault import Fault
-from hubbub.audit.suite import SHARED_MUTANTS
+from hubbub.audit.mutants.shared import SHARED_MUTANTS
 
 
 @pytest.mark.parametrize("fault", SHARED_MUTANTS, ids=lambda fault: fault.name)
