@@ -232,6 +232,10 @@ def test_the_document_and_the_terminal_have_every_row(rows: list[ExperimentRow],
     assert found["command"] == f"hubbub reproduce --experiments --users {USERS} --draws 2 --seed {SEED}"
     shown = list(lines(rows, 100))
     assert all(any(row.id in line for line in shown) for row in rows)
+    text = " ".join(" ".join(shown).split())
+    assert all(row.caution[:40] in text for row in rows) and "but: Circular" in text
+    lost = [row for row in rows if row.corrected != row.verdict]
+    assert lost and text.count("not shown among all rows (p = ") == len(lost)
     assert max(map(len, shown)) <= 130 and shown[-1].startswith(f"{len(rows)} rows: ")
     assert (mean(of(None)), mean(of(12345.6, 12345.6)), mean(of(3, 3)), mean(of(1, 2))) == (
         "–", "12,346", "3", "1.5 ± 6.4",

@@ -46,12 +46,19 @@ def lines(rows: Sequence[ExperimentRow], width: int, *, details: bool = False) -
                     ("seen", listed(row.seen)),
                     ("of", listed(row.evaluated)),
                     ("why", row.why),
+                    ("but", row.caution),
+                    ("all", _among_all(row)),
                     ("run", row.parameters if details else ""),
                     ("again", row.command if details else ""),
                 ):
                     if text and text != "–":
                         yield from _wrapped(f"{name + ':':<7}{text}", " " * 16, width, " " * 23)
     yield from ("", summary(rows))
+
+
+def _among_all(row: ExperimentRow) -> str:
+    """What becomes of a verdict that does not stand when all rows are allowed for."""
+    return "" if row.p is None or row.corrected == row.verdict else f"{row.corrected} among all rows (p = {row.p:.2g})."
 
 
 def summary(rows: Sequence[ExperimentRow]) -> str:
