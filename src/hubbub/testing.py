@@ -77,7 +77,7 @@ def check_reader(
         read = ingest(source, Path(folder), format=format, columns=columns)
         rows = pq.read_table(read.log)
         assert rows.schema.names == SCHEMA.names, f"columns are {rows.schema.names}"
-        assert read.read == read.kept + read.rejected, "read = kept + rejected does not hold"
+        assert read.read == read.kept + read.dropped + read.rejected, "read = kept + dropped + rejected does not hold"
         assert read.kept == rows.num_rows == total, f"{rows.num_rows} records, expected {total}"
         assert pq.read_metadata(read.rejects).num_rows == read.rejected, "a rejected record was lost"
         assert sum(read.reasons.values()) == read.rejected, "a rejected record has no reason"

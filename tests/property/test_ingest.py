@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import product
@@ -23,6 +24,7 @@ from hubbub.ingest import clean, lines
 from hubbub.ingest.fields import Layout
 from hubbub.ingest.readers import aol
 from hubbub.ingest.records import from_lines
+from hubbub.ingest.times import usual
 
 Row = tuple[object, ...]
 MAX_LINE = 120  # instead of 1 MiB, so that long lines are common
@@ -63,6 +65,22 @@ def oracle(line: bytes, layout: Layout) -> Row | str | None:
     return judged(field, layout)
 
 
+def moment(when: str) -> int:
+    """Epoch seconds of a time in any usual form; raises ValueError."""
+    if re.fullmatch("-?[0-9]+", when):
+        for digits in (0, 3, 6, 9):
+            with suppress(ValueError, OverflowError, OSError):
+                seconds = int(when) // 10**digits
+                if digits == 0 or 1990 <= datetime.fromtimestamp(seconds, UTC).year <= 2099:
+                    datetime.fromtimestamp(seconds, UTC)
+                    return seconds
+        raise ValueError
+    if re.fullmatch("[0-9]{8}.*", when) and "T" not in when:
+        raise ValueError
+    found = datetime.fromisoformat(when.replace(" UTC", "Z"))
+    return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() // 1)
+
+
 def judged(field: dict[str, str], layout: Layout) -> Row | str:
     """The tests on fields."""
     user, when, rank, url = (field.get(role, "").strip() for role in ("user", "time", "rank", "url"))
@@ -72,9 +90,8 @@ def judged(field: dict[str, str], layout: Layout) -> Row | str:
     seconds = None
     if when:
         try:
-            if layout.epoch and re.fullmatch("-?[0-9]+", when):
-                seconds = int(when)
-                datetime.fromtimestamp(seconds, UTC)
+            if layout.clock is usual:
+                seconds = moment(when)
             else:
                 form = f"%Y-%m-%d{'T' if 'T' in when else ' '}%H:%M:%S"
                 assert re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}Z?", when)
@@ -88,29 +105,31 @@ def judged(field: dict[str, str], layout: Layout) -> Row | str:
     return user, seconds, query, int(rank) if rank else None, url or None
 
 
-def expected(data: bytes, layout: Layout) -> tuple[list[Row], list[Row], int]:
-    """Records, rejects (line, reason, length, text) and the number read, by the oracle."""
+def expected(data: bytes, layout: Layout) -> tuple[list[Row], list[Row], int, int]:
+    """Records, rejects (line, reason, length, text), and how many were read and dropped, by the oracle."""
     kept: list[Row] = []
     rejected: list[Row] = []
     whole = data.split(b"\n")[:-1] if data.endswith(b"\n") or not data else data.split(b"\n")
-    headers = 0
+    headers = dropped = 0
     for number, line in enumerate(whole):
         result = oracle(line, layout)
         if result is None:
             headers += 1
+        elif result == "blank-query":
+            dropped += 1
         elif isinstance(result, str):
             text = line.removesuffix(b"\r")
             rejected.append((number, result, len(text), text[:40]))
         else:
             kept.append(result)
-    return kept, rejected, len(whole) - headers
+    return kept, rejected, len(whole) - headers, dropped
 
 
-def computed(data: bytes, layout: Layout, size: int) -> tuple[list[Row], list[Row], int]:
+def computed(data: bytes, layout: Layout, size: int) -> tuple[list[Row], list[Row], int, int]:
     """The same by ingest, in blocks of `size` bytes."""
     kept: list[Row] = []
     rejected: list[Row] = []
-    before = read = 0
+    before = read = dropped = 0
     with patch.object(lines, "MAX_LINE", MAX_LINE):
         for piece in lines.blocks(io.BytesIO(data), size):
             part = from_lines(piece, layout, canonical_urls=False)
@@ -118,9 +137,9 @@ def computed(data: bytes, layout: Layout, size: int) -> tuple[list[Row], list[Ro
             kept += zip(*part.records.to_pydict().values(), strict=True)
             for line, reason, length, text in zip(*part.rejects.to_pydict().values(), strict=True):
                 rejected.append((line + before, reason, length, text[:40]))
-            before, read = before + part.lines, read + part.read
-    assert read == len(kept) + len(rejected)
-    return kept, rejected, read
+            before, read, dropped = before + part.lines, read + part.read, dropped + part.dropped
+    assert read == len(kept) + dropped + len(rejected)
+    return kept, rejected, read, dropped
 
 
 ODD = st.sampled_from(
@@ -132,7 +151,9 @@ USER = st.sampled_from(["1", "22", " 1", "user three", "", " ", "ü"]) | TEXT
 GOOD_TIME = st.sampled_from(["2006-03-01 07:17:12", "2004-02-29 23:59:59", ""])
 ODD_TIMES = """2006-02-29 00:00:00|2004-02-29T23:59:59Z|0000-01-01 00:00:00|1141171200|-5|2006-13-01 00:00:00|
 2006-03-01 24:00:00|2006-03-01 23:59:60|9999-12-31 23:59:59| 12 |1e3|20060301 00:00:00ab|2006-03-01 07:17|
-1141171200000|000000000000000000012|٢٠٠٦-03-01 07:17:12"""
+1141171200000|1141171200000000|1141171200000000000|11411712000000|000000000000000000012|2006-03-01|2006-03-01T07:17Z|
+2006-03-01 07:17:12.25|2006-03-01T07:17:12.250+01:30|2006-03-01T07:17:12-0800|2006-03-01 07:17:12 UTC|
+2006-03-01T07:17:12+25:00|20060301T071712Z|2006-03-01T07:17:12.+00:00|٢٠٠٦-03-01 07:17:12"""
 TIME = GOOD_TIME | st.sampled_from(ODD_TIMES.replace("\n", "").split("|"))
 RANK = st.sampled_from(
     ["", "1", "10", "2147483647", "2147483648", "-1", "1.0", " 3", "007", "1_0", "²", "0x1F", "9" * 25]
@@ -180,10 +201,10 @@ def test_removing_one_users_lines_changes_nobody_elses(
     mine = data.draw(st.lists(st.booleans(), min_size=len(given_lines), max_size=len(given_lines)))
     alone = [computed(line + b"\n", layout, 16) for line in given_lines]
     others = [line for line, own in zip(given_lines, mine, strict=True) if not own]
-    kept, rejected, _ = computed(b"".join(line + b"\n" for line in others), layout, 16)
-    assert kept == [row for (rows, _, _), own in zip(alone, mine, strict=True) if not own for row in rows]
+    kept, rejected, *_ = computed(b"".join(line + b"\n" for line in others), layout, 16)
+    assert kept == [row for (rows, *_), own in zip(alone, mine, strict=True) if not own for row in rows]
     assert [row[1:] for row in rejected] == [
-        row[1:] for (_, rows, _), own in zip(alone, mine, strict=True) if not own for row in rows
+        row[1:] for (_, rows, *_), own in zip(alone, mine, strict=True) if not own for row in rows
     ]
 
 

@@ -39,7 +39,7 @@ def results(data: bytes, layout: Layout, size: int) -> list[tuple[list[Row], lis
         part.records.validate(full=True)
         kept = list(zip(*part.records.to_pydict().values(), strict=True))
         rejected = list(zip(*part.rejects.drop_columns(["line"]).to_pydict().values(), strict=True))
-        assert part.read == len(kept) + len(rejected)
+        assert part.read == len(kept) + part.dropped + len(rejected)
         found.append((kept, rejected))
     return found
 
@@ -135,7 +135,7 @@ def joined(
         for part in [*parts, *(part for _, part in heaps.parts())]:
             rows += zip(*part.records.to_pydict().values(), strict=True)
             reasons.update(part.rejects["reason"].to_pylist())
-            assert part.read == part.records.num_rows + part.rejects.num_rows
+            assert part.read == part.records.num_rows + part.dropped + part.rejects.num_rows
     return rows, reasons
 
 

@@ -37,7 +37,7 @@ def inspect(log: NewLogOptions, terminal: Terminal) -> None:
 
 def lines(found: Profile) -> Iterator[str]:
     """The profile for a person."""
-    yield f"lines      {found.lines:,} read, {found.rejected:,} rejected, {found.rows:,} rows"
+    yield f"lines      {found.lines:,} read, {found.dropped:,} dropped, {found.rejected:,} rejected, {found.rows:,} rows"
     for reason, n in found.reasons.items():
         yield f"             {reason}: {n:,}"
     yield f"period     {found.first or 'no times'}" + (f" to {found.last}" if found.last else "")

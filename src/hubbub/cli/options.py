@@ -84,10 +84,21 @@ class ReadingOptions:
     columns: Annotated[
         str | None,
         typer.Option(
-            help="For `table`: user=…,time=…,query=…,url=…,rank=…; "
+            help="For `table`, `jsonl`: user=…,time=…,query=…,url=…,rank=…; "
             "for `ubi`: user=client_id|user_id|session_id[,click=…]",
             metavar="NAME=COLUMN,…",
         ),
+    ] = None
+    separator: Annotated[
+        str | None,
+        typer.Option(help="For `table`: , ; | or tab; else the header tells it.", metavar="C"),
+    ] = None
+    encoding: Annotated[
+        str | None, typer.Option(help="For `table`: latin-1, utf-16 and others (utf-8).", metavar="E")
+    ] = None
+    time_format: Annotated[
+        str | None,
+        typer.Option(help="For `table`: s, ms, us, ns or a strptime pattern; else ISO 8601 or an epoch.", metavar="F"),
     ] = None
     canonical_urls: Annotated[bool | None, typer.Option("--canonical-urls", help="Canonicalise clicked URLs.")] = None
 
@@ -147,7 +158,10 @@ class LogOptions(LedgerOptions, EngineOptions, ReadingOptions):
     """A raw log: where it is, how it is read and counted, and what the ledger calls it."""
 
     ASKED: ClassVar[str] = "LOG"
-    log: Annotated[str | None, typer.Argument(help="The log: a file, a folder or a quoted glob.", metavar="LOG")] = None
+    log: Annotated[
+        str | None,
+        typer.Argument(help="The log: a file, a folder, a quoted glob, or - (standard input).", metavar="LOG"),
+    ] = None
     config: Annotated[
         str | None, typer.Option(help="TOML with any of these options and a [card] table.", metavar="FILE")
     ] = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -29,7 +30,11 @@ def looking(
 
     log.require()
     population, dataset = log.names()
-    with Ledger(log.book) as book, open_log(log, period, terminal) as raw:
+    with (
+        readable(log, terminal) as told,
+        Ledger(log.book) as book,
+        open_log(told, period, terminal) as raw,
+    ):
         look(book, raw, population, dataset, command)
         terminal.say(banner)
         terminal.say(looked(population, dataset))
@@ -56,28 +61,48 @@ def log_of_release(owner_only: Path, log: ReleasedLogOptions) -> tuple[Configura
 
 
 def with_format(log: Log, terminal: Terminal) -> Log:
-    """Where no format was given, recognise it, say so, and go on as if it had been."""
-    from hubbub.ingest import AUTO, sniff
+    """Where it was not stated how the log is read, recognise it, say so, and go on as if it had been."""
+    from hubbub.ingest import AUTO, Stated, recognise, sniff
 
-    if log.format not in (None, AUTO):
-        return log
-    found = sniff(log.require(), log.roles())
-    terminal.say(f"The log looks like {found.format}: {found.why}. Using --format {found.format}.")
-    return replace(log, format=found.format)
+    if log.format in (None, AUTO):
+        found = sniff(log.require(), log.roles())
+        terminal.say(f"The log looks like {found.format}: {found.why}. Using --format {found.format}.")
+        log = replace(log, format=found.format)
+    given = Stated(log.separator, log.encoding, log.time_format)
+    settled = recognise(log.require(), log.format or AUTO, log.roles(), given).options()
+    seen = {name: value for name, value in settled.items() if getattr(log, name) is None}
+    if seen:
+        options = " ".join(f"--{name} {shlex.quote(value)}" for name, value in seen.items())
+        terminal.say(f"The head of the log says {options}.")
+    return replace(log, **settled)  # type: ignore[arg-type]
+
+
+@contextmanager
+def readable(log: Log, terminal: Terminal) -> Iterator[Log]:
+    """The log where it can be read more than once, and how: standard input is kept aside, and removed after use."""
+    from hubbub.ingest.standard_input import DASH, spooled
+
+    if log.require() != DASH:
+        yield with_format(log, terminal)
+        return
+    with spooled(Path(log.work) if log.work else None) as file:
+        yield with_format(replace(log, log=str(file)), terminal)
 
 
 def open_log(log: LogOptions, period: Period | None, terminal: Terminal, run: Run | None = None) -> SearchLog:
-    """Read and clean the log these options describe; close it after use."""
+    """Read and clean a log that is `readable`; close it after use."""
     from hubbub.ingest import AUTO
     from hubbub.log import read_log
 
-    log = with_format(log, terminal)
     memory, threads = log.limits()
     raw = read_log(
         log.require(),
         format=log.format or AUTO,
         columns=log.roles(),
         period=period,
+        separator=log.separator,
+        encoding=log.encoding,
+        time_format=log.time_format,
         canonical_urls=bool(log.canonical_urls),
         engine=log.engine or "duckdb",
         master=log.master,

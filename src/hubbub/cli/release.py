@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hubbub.cli.config import read_configuration, resolved
-from hubbub.cli.options import MechanismOptions, NewLogOptions, ReleaseOptions, whole_number
-from hubbub.cli.raw_log import open_log, with_format
+from hubbub.cli.options import MechanismOptions, NewLogOptions, ReadingOptions, ReleaseOptions, whole_number
+from hubbub.cli.raw_log import open_log, readable
 from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import ParameterError
 
@@ -52,9 +52,12 @@ def release(mechanism: MechanismOptions, options: ReleaseOptions, log: NewLogOpt
         **options.stated(),
     )
     draft = plan.drafted()
-    log = with_format(log, terminal)
     guarantee = plan.guarantee()
-    with Ledger(log.book) as ledger, _resumable(log, plan, ledger, terminal) as kept:
+    with (
+        readable(log, terminal) as told,
+        Ledger(told.book) as ledger,
+        _resumable(told, plan, ledger, terminal) as kept,
+    ):
         admitted = admit(draft, ledger, None if kept is None else kept.entry)
         if admitted.reserved is None and plan.population not in ledger.populations():
             terminal.say(f"The population {plan.population} is new to the ledger {ledger.path}: its budget begins.")
@@ -63,7 +66,7 @@ def release(mechanism: MechanismOptions, options: ReleaseOptions, log: NewLogOpt
             terminal.say(f"  {rule}")
         for remark in plan.remarks():
             terminal.warn(remark)
-        with open_log(log, owner.period, terminal, kept) as raw:
+        with open_log(told, owner.period, terminal, kept) as raw:
             result = run_admitted(raw, admitted, ledger, say=terminal.note, tell=terminal.say)
         spent = ledger.spent(plan.population)
     if result.warning:
@@ -118,7 +121,7 @@ def _resumable(log: NewLogOptions, plan: Plan, ledger: Ledger, terminal: Termina
     if not log.work:
         yield None
         return
-    reading = {name: getattr(log, name) for name in ("format", "columns", "canonical_urls", "engine")}
+    reading = {name: getattr(log, name) for name in (*ReadingOptions.__dataclass_fields__, "engine")}
     run = Run(Path(log.work), determines(plan, log.require(), reading, ledger.path), plan.out)
     try:
         found = run.find(ledger)

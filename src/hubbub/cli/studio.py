@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hubbub.cli.config import kinds_of, read_configuration
-from hubbub.cli.options import NewLogOptions, OwnerOptions, Without, spelled
+from hubbub.cli.options import NewLogOptions, OwnerOptions, ReadingOptions, Without, spelled
 from hubbub.cli.raw_log import looked, open_log, with_format
 from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import InputError, ParameterError
@@ -118,7 +118,7 @@ def _studio(paths: list[str], log: NewLogOptions, options: OwnerOptions, folder:
     if len(logs) > 1:
         raise ParameterError("The studio opens one log.", given=", ".join(logs), next="quote a glob, or name a folder")
     if not logs:
-        for name in ("format", "columns", "canonical_urls", "max_rejects", "memory", "threads"):
+        for name in (*ReadingOptions.__dataclass_fields__, "max_rejects", "memory", "threads"):
             if getattr(log, name) is not None:
                 raise ParameterError(f"{spelled(name)} is about a log, and none was named.")
     known = {name: kind for name, kind in kinds_of(NewLogOptions, OwnerOptions).items() if name not in ELSEWHERE}

@@ -24,6 +24,7 @@ from hubbub.ingest.readers.base import reader
 from hubbub.ingest.run import Ingested, ingest
 from hubbub.ingest.schema import REJECTS
 from hubbub.ingest.sources import resolve
+from hubbub.ingest.stated import NOTHING_STATED, Stated
 
 if TYPE_CHECKING:
     from hubbub.engines import Engine
@@ -40,6 +41,7 @@ class Files:
     into: Path
     format: str
     columns: Mapping[str, str] | None
+    stated: Stated
     canonical_urls: bool
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
@@ -52,11 +54,17 @@ class Files:
                         folder,
                         format=self.format,
                         columns=self.columns,
+                        stated=self.stated,
                         canonical_urls=self.canonical_urls,
                         threads=1,
                         some=False,
                     )
-                    facts: object = {"read": found.read, "kept": found.kept, "reasons": found.reasons}
+                    facts: object = {
+                        "read": found.read,
+                        "kept": found.kept,
+                        "dropped": found.dropped,
+                        "reasons": found.reasons,
+                    }
                 except UserError as error:  # in the user's words, not in Spark's
                     facts = {"error": [error.what, str(error.given), error.next]}
                 yield pa.RecordBatch.from_pylist(
@@ -76,25 +84,27 @@ def ingest_apart(
     *,
     format: str,
     columns: Mapping[str, str] | None = None,
+    stated: Stated = NOTHING_STATED,
     canonical_urls: bool = False,
 ) -> Ingested:
     """As `ingest`, but each file is read by a worker of the engine, which must see it under the same path."""
     files = [path.absolute() for path in resolve(source)]
-    names = reader(format).columns(columns, files)
+    chosen, stated = reader(format).settled(stated, columns, files)
+    names = chosen.columns(columns, files)
     parts, log, rejects = into / "parts", into / "log.parquet", into / "rejects.parquet"
     engine.register("log_files", pa.table({"place": range(len(files)), "path": [str(path) for path in files]}))
     one_each = f"SELECT /*+ REPARTITION({len(files)}) */ place, path FROM log_files"
-    engine.map_batches("read_files", one_each, Files(parts, format, columns, canonical_urls), DONE)
+    engine.map_batches("read_files", one_each, Files(parts, format, columns, stated, canonical_urls), DONE)
     done = engine.fetch("SELECT place, folder, facts FROM read_files ORDER BY place").to_pylist()
     log.mkdir()
-    read, kept, reasons = 0, 0, Counter[str]()
+    read, kept, dropped, reasons = 0, 0, 0, Counter[str]()
     with pq.ParquetWriter(rejects, REJECTS) as writer:
         for row in done:
             facts, folder = json.loads(row["facts"]), Path(row["folder"])
             if "error" in facts:
                 what, given, next = facts["error"]
                 raise InputError(what, given=given, next=next)
-            read, kept = read + facts["read"], kept + facts["kept"]
+            read, kept, dropped = read + facts["read"], kept + facts["kept"], dropped + facts["dropped"]
             reasons.update(facts["reasons"])
             (folder / log.name).rename(log / f"{row['place']:06d}.parquet")
             for batch in pq.ParquetFile(folder / rejects.name).iter_batches():
@@ -102,4 +112,5 @@ def ingest_apart(
     shutil.rmtree(parts)
     if not kept:
         raise InputError("No record of the log can be used.", given=source, next="check --format and --columns")
-    return Ingested(log, rejects, read, kept, read - kept, dict(reasons.most_common()), format, names)
+    rejected, often = read - kept - dropped, dict(reasons.most_common())
+    return Ingested(log, rejects, read, kept, rejected, often, format, names, dropped, stated.options())

@@ -2,7 +2,7 @@
 
 A `Layout` says where they are. All lines of a block are cut at once by the positions of delimiters and quotation marks.
 Where quoting is more than marks around whole fields (a doubled mark, a stray one, one left open), the line is cut on
-its own. A tab file has no quoting: a mark there is a letter.
+its own. In a tab file, a mark that does not stand around a whole field is a letter.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import pyarrow as pa
 from hubbub.ingest.encodings import UTF8
 from hubbub.ingest.lines import Ints, Lines, Mask, gather
 from hubbub.ingest.schema import Reason
+from hubbub.ingest.times import Clock, usual
 
 QUOTE = b'"'
 Dress = Callable[[pa.Array], pa.Array]
@@ -32,8 +33,9 @@ class Layout:
     most: int | None = None
     header: bytes | None = None  # a line with exactly this content is no record
     blank: str = ""  # how the format writes a query that is blank
-    epoch: bool = True  # whether a time may be epoch seconds
+    clock: Clock = usual  # how it writes times
     encoding: str = UTF8
+    stray: bool = False  # whether marks that do not stand around a whole field are letters, as in tab files
     enclosed: str | None = None  # the role whose field stands in brackets
     dress: Mapping[str, Dress] = field(default_factory=dict)  # role → its field as the other formats write it
 
@@ -138,6 +140,8 @@ def _cut_alone(lines: Lines, layout: Layout, chosen: Ints) -> tuple[Ints, dict[s
     bounds = zip(chosen.tolist(), lines.start[chosen].tolist(), lines.end[chosen].tolist(), strict=True)
     for line, start, end in bounds:
         fields = split_quoted(lines.data[start:end], layout.delimiter)
+        if fields is None and layout.stray:
+            fields = lines.data[start:end].split(layout.delimiter)
         if fields is None:
             lines.code[line] = Reason.BAD_QUOTE
         elif not layout.least <= len(fields) <= (layout.most or len(fields)):

@@ -66,6 +66,26 @@ def times(column: pa.Array, epoch: bool) -> Numbers:
     """A column of times."""
     if not pa.types.is_string(column.type):
         return _typed(_seconds(column), EARLIEST, LATEST)
+    value, plain = plain_times(column)
+    if epoch and not plain.all():
+        number, whole = digits(*view(column))
+        whole &= number <= LATEST
+        value, plain = np.where(whole, number, value), plain | whole
+    return others(column, value, plain, lambda text: parse_time(text, epoch))
+
+
+def plain_only(column: pa.Array) -> Numbers:
+    """A column of times in a format that writes YYYY-MM-DD hh:mm:ss, and nothing else."""
+    return times(column, epoch=False)
+
+
+def epoch_or_plain(column: pa.Array) -> Numbers:
+    """A column of times in the plain form or in epoch seconds."""
+    return times(column, epoch=True)
+
+
+def plain_times(column: pa.Array) -> tuple[Ints, Mask]:
+    """Times of a column of text in the plain form, and which values are one."""
     array, offsets = view(column)
     length = np.diff(offsets)
     value, plain = np.zeros(len(column), np.int64), np.zeros(len(column), np.bool_)
@@ -73,23 +93,19 @@ def times(column: pa.Array, epoch: bool) -> Numbers:
         rows = np.flatnonzero(length == size)
         if len(rows):
             letters = array if len(rows) == len(column) else view(column.take(pa.array(rows)))[0]
-            value[rows], plain[rows] = _iso_times(letters.reshape(-1, size))
-    if epoch and not plain.all():
-        number, whole = _digits(array, offsets)
-        whole &= number <= LATEST
-        value, plain = np.where(whole, number, value), plain | whole
-    return _others(column, value, plain, lambda text: parse_time(text, epoch))
+            value[rows], plain[rows] = iso_times(letters.reshape(-1, size))
+    return value, plain
 
 
 def ranks(column: pa.Array) -> Numbers:
     """A column of ranks."""
     if not pa.types.is_string(column.type):
         return _typed(column, 0, MAX_RANK)
-    value, plain = _digits(*view(column))
-    return _others(column, value, plain & (value <= MAX_RANK), parse_rank)
+    value, plain = digits(*view(column))
+    return others(column, value, plain & (value <= MAX_RANK), parse_rank)
 
 
-def _iso_times(letters: Bytes) -> tuple[Ints, Mask]:
+def iso_times(letters: Bytes) -> tuple[Ints, Mask]:
     """Times of 19 letters each, or 20 with the Z behind, and which of them are well formed."""
     letters = np.ascontiguousarray(letters.T)
     good = (letters[4] == ord("-")) & (letters[7] == ord("-")) & (letters[13] == ord(":")) & (letters[16] == ord(":"))
@@ -109,7 +125,7 @@ def _iso_times(letters: Bytes) -> tuple[Ints, Mask]:
     return (FIRST_DAY[month] + pair[8] - 1) * 86_400 + second, good
 
 
-def _digits(array: Bytes, offsets: Ints) -> tuple[Ints, Mask]:
+def digits(array: Bytes, offsets: Ints) -> tuple[Ints, Mask]:
     """Whole numbers of 1 to 18 digits, and which values are one."""
     length = np.diff(offsets)
     value, plain = np.zeros(len(length), np.int64), (length > 0) & (length <= 18)
@@ -122,16 +138,19 @@ def _digits(array: Bytes, offsets: Ints) -> tuple[Ints, Mask]:
     return value, plain
 
 
-def _others(column: pa.Array, value: Ints, plain: Mask, parse: Callable[[str], int | None]) -> Numbers:
-    """Hand the values that are not in the plain form to `parse`, one by one."""
+def others(column: pa.Array, value: Ints, plain: Mask, parse: Callable[[str], int | None]) -> Numbers:
+    """Hand the values that are not in the plain form to `parse`, each distinct one once."""
     missing, bad = np.zeros(len(column), np.bool_), np.zeros(len(column), np.bool_)
     _, offsets = view(column)
     missing[np.diff(offsets) == 0] = True
     odd = np.flatnonzero(~plain & ~missing)
-    for row, text in zip(odd.tolist(), column.take(pa.array(odd)).to_pylist(), strict=True):
-        text = text.strip()
-        number = parse(text)
-        missing[row], bad[row], value[row] = not text, bool(text) and number is None, number or 0
+    if len(odd):
+        distinct = column.take(pa.array(odd)).dictionary_encode()
+        texts = [text.strip() for text in distinct.dictionary.to_pylist()]
+        found, which = [parse(text) for text in texts], distinct.indices.to_numpy()
+        missing[odd] = np.array([not text for text in texts])[which]
+        bad[odd] = np.array([bool(t) and n is None for t, n in zip(texts, found, strict=True)])[which]
+        value[odd] = np.array([number or 0 for number in found], np.int64)[which]
     return Numbers(value, missing, bad)
 
 

@@ -20,11 +20,11 @@ ROW_GROUP = switch(__name__, "ROW_GROUP", 122_880, low=40)  # DuckDB's own: the 
 
 
 class PartWriter:
-    """Collects parts in order and counts what was read, kept and rejected."""
+    """Collects parts in order and counts what was read, kept, dropped and rejected."""
 
     def __init__(self, into: Path) -> None:
         self.log, self.rejects = into / "log.parquet", into / "rejects.parquet"
-        self.read = self.kept = 0
+        self.read = self.kept = self.dropped = 0
         self.reasons: Counter[str] = Counter()
         self.first_reject: tuple[str, int, str] | None = None  # file, line, reason
         self._temporary = {path: path.with_name(f".{path.name}.{os.getpid()}") for path in (self.log, self.rejects)}
@@ -40,6 +40,7 @@ class PartWriter:
     def add(self, part: ReadPart, file: Path, lines_before: int) -> None:
         """Write one part; `lines_before` is the number of the file's lines before it."""
         self.read += part.read
+        self.dropped += part.dropped
         self.kept += part.records.num_rows
         self._waiting.append(part.records)
         try:

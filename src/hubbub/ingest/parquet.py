@@ -1,51 +1,43 @@
-"""Rows of a Parquet file → fields, by the same tests as lines of text.
+"""Rows of a file of columns → records, by the same tests as lines of text.
 
-A row is a record: what a row of text would be refused for (a NUL byte, broken UTF-8, more than 1 MiB), a row of
-Parquet is too. Its text in the rejects is the values of the columns used, with tabs between them.
+A row is a record: what a line of text would be refused for (a NUL byte, broken UTF-8, more than 1 MiB), a row is too.
+Its text in the rejects is the values of the columns used, with tabs between them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from hubbub.errors import InputError
+from hubbub.ingest import columnar
 from hubbub.ingest.clean import view
 from hubbub.ingest.lines import MAX_LINE, Codes
-from hubbub.ingest.records import build, rejects
+from hubbub.ingest.records import build, part, rejects
 from hubbub.ingest.schema import ROLES, TEXT_KEPT, ReadPart, ReadTask, Reason
-from hubbub.switches import switch
+from hubbub.ingest.times import Clock
 
-BATCH = switch(__name__, "BATCH", 65_536, low=3)
 TEXT = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
 ALLOWED = {
     "user": "text or whole numbers",
     "query": "text",
     "url": "text",
-    "time": "a timestamp, a date, epoch seconds as a number, or text",
+    "time": "a timestamp, a date, an epoch as a number, or text",
     "rank": "a number, or text",
 }
 
 
-def schema(file: Path) -> Any:
-    """The file's Arrow schema."""
-    with parquet_file(file) as opened:
-        return opened.schema_arrow
-
-
 def find(file: Path, names: Mapping[str, str]) -> None:
     """Refuse a file in which a column is missing or of a type that cannot be read."""
-    found = schema(file)
+    found = columnar.schema(file)
     for role, name in names.items():
         if found.names.count(name) != 1:
             raise InputError(
-                f"The Parquet file has no such column: {name} (for the {role}).",
+                f"The file has no such column: {name} (for the {role}).",
                 given=file,
                 allowed=", ".join(found.names),
                 next="name the column as the file does",
@@ -57,22 +49,14 @@ def find(file: Path, names: Mapping[str, str]) -> None:
             )
 
 
-def tasks(file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
+def tasks(file: Path, columns: Mapping[str, str], clock: Clock, canonical_urls: bool) -> Iterator[ReadTask]:
     """One task per batch of rows."""
-    size = file.stat().st_size
-    done = 0
-    with parquet_file(file) as opened:
-        rows = max(1, opened.metadata.num_rows)
-        try:
-            for batch in opened.iter_batches(BATCH, columns=list(columns.values())):
-                done += batch.num_rows
-                raw = {role: batch.column(batch.schema.names.index(name)) for role, name in columns.items()}
-                yield ReadTask(lambda raw=raw: from_rows(raw, canonical_urls), size * done // rows)  # type: ignore[misc]
-        except (OSError, pa.ArrowException) as error:
-            raise damaged(file, error) from None
+    for batch, done in columnar.batches(file, list(columns.values())):
+        raw = {role: batch.column(batch.schema.names.index(name)) for role, name in columns.items()}
+        yield ReadTask(lambda raw=raw: from_rows(raw, clock, canonical_urls), done)  # type: ignore[misc]
 
 
-def from_rows(raw: Mapping[str, pa.Array], canonical_urls: bool) -> ReadPart:
+def from_rows(raw: Mapping[str, pa.Array], clock: Clock, canonical_urls: bool) -> ReadPart:
     """The records of a batch of rows."""
     raw = {role: flat(column) for role, column in raw.items()}
     count = len(raw["user"])
@@ -83,15 +67,15 @@ def from_rows(raw: Mapping[str, pa.Array], canonical_urls: bool) -> ReadPart:
     fits = np.flatnonzero(code == Reason.KEPT)
     if len(fits) < count:
         columns = {role: column.take(pa.array(fits)) for role, column in columns.items()}
-    records, code[fits] = build(columns, blank="", epoch=True, canonical_urls=canonical_urls)
+    records, code[fits] = build(columns, blank="", clock=clock, canonical_urls=canonical_urls)
 
-    where = np.flatnonzero(code)
+    where = np.flatnonzero(code > Reason.KEPT)
     bad = pa.array(where)
     values = [_shown(raw[role].take(bad)) for role in ROLES if role in raw]
     texts = [b"\t".join(row) for row in zip(*values, strict=True)]
     lengths = np.array([len(text) for text in texts], np.int64)
     kept = pa.array([text[:TEXT_KEPT] for text in texts], pa.binary())
-    return ReadPart(records, rejects(where, code[where], lengths, kept), count, count)
+    return part(records, rejects(where, code[where], lengths, kept), code)
 
 
 def flat(column: pa.Array) -> pa.Array:
@@ -145,19 +129,3 @@ def _shown(column: pa.Array) -> list[bytes]:
     shown = column if pa.types.is_binary(column.type) else column.cast(pa.string()).cast(pa.binary())
     values: list[bytes] = shown.fill_null(b"").to_pylist()
     return values
-
-
-def parquet_file(file: Path) -> Any:
-    """The file, opened."""
-    try:
-        return pq.ParquetFile(file)
-    except (OSError, UnicodeDecodeError, pa.ArrowException) as error:  # names of columns are decoded when it is opened
-        raise damaged(file, error) from None
-
-
-def damaged(file: Path, error: Exception) -> InputError:
-    """The error for a file that cannot be read as Parquet."""
-    why = str(error).split("\n")[0].rstrip(".")
-    return InputError(
-        f"The file is not Parquet, or is damaged: {why}.", given=file, next="check that it was copied whole"
-    )

@@ -12,10 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hubbub.ingest import clean, lines, numbers
-from hubbub.ingest.encodings import UTF8, transcoded
+from hubbub.ingest.encodings import UTF8, WIDE, transcoded
 from hubbub.ingest.fields import Layout, cut, mark_headers
 from hubbub.ingest.lines import Block, Codes, Ints, Lines, Mask, Overlong
 from hubbub.ingest.schema import NOTHING, REJECTS, SCHEMA, TEXT_KEPT, ReadPart, Reason
+from hubbub.ingest.times import Clock
 
 BRACKETS = r"(?s)^\s*\[(.*)\]\s*$"
 PART_REJECTS = pa.schema([field for field in REJECTS if field.name != "file"])
@@ -25,16 +26,23 @@ def from_lines(piece: Block | Overlong, layout: Layout, canonical_urls: bool) ->
     """The records of a run of lines of a delimited file."""
     if isinstance(piece, Overlong):
         return overlong(piece)
-    raw = lines.split(piece.data, utf8=layout.encoding == UTF8)
-    found = raw if layout.encoding == UTF8 else transcoded(raw, layout.encoding)
+    utf8 = layout.encoding == UTF8 or layout.encoding in WIDE
+    raw = lines.split(piece.data, utf8=utf8)
+    found = raw if utf8 else transcoded(raw, layout.encoding)
     if layout.header is not None:
         mark_headers(found, layout.header)
     fits, columns = cut(found, layout)
     if layout.enclosed is not None:
         fits, columns = _in_brackets(found, fits, columns, layout.enclosed)
     columns |= {role: dress(columns[role]) for role, dress in layout.dress.items()}
-    records, found.code[fits] = build(columns, layout.blank, layout.epoch, canonical_urls)
-    return ReadPart(records, rejected_lines(raw), len(found.code), int(np.count_nonzero(found.code != Reason.HEADER)))
+    records, found.code[fits] = build(columns, layout.blank, layout.clock, canonical_urls)
+    return part(records, rejected_lines(raw), found.code)
+
+
+def part(records: pa.RecordBatch, rejected: pa.RecordBatch, code: Codes) -> ReadPart:
+    """What became of records whose fates are in `code`."""
+    read, dropped = np.count_nonzero(code != Reason.HEADER), np.count_nonzero(code == Reason.BLANK_QUERY)
+    return ReadPart(records, rejected, len(code), int(read), int(dropped))
 
 
 def _in_brackets(found: Lines, fits: Ints, columns: dict[str, pa.Array], role: str) -> tuple[Ints, dict[str, pa.Array]]:
@@ -46,7 +54,7 @@ def _in_brackets(found: Lines, fits: Ints, columns: dict[str, pa.Array], role: s
 
 
 def build(
-    columns: Mapping[str, pa.Array], blank: str, epoch: bool, canonical_urls: bool
+    columns: Mapping[str, pa.Array], blank: str, clock: Clock, canonical_urls: bool
 ) -> tuple[pa.RecordBatch, Codes]:
     """Clean and test the records; returns those kept and, for each, a Reason."""
     count = len(columns["user"])
@@ -58,7 +66,7 @@ def build(
         found = numbers.ranks(columns["rank"])
         code[found.bad], rank = Reason.BAD_RANK, found.array(rank.type)
     if "time" in columns:
-        found = numbers.times(columns["time"], epoch)
+        found = clock(columns["time"])
         code[found.bad], time = Reason.BAD_TIME, found.array(time.type)
     if "url" in columns:
         url = clean.urls(columns["url"], canonical_urls)

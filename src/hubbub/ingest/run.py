@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from hubbub.errors import InputError, ParameterError
@@ -14,7 +14,8 @@ from hubbub.ingest.output import PartWriter
 from hubbub.ingest.readers.base import reader
 from hubbub.ingest.schema import ReadPart, ReadTask, Reason
 from hubbub.ingest.sniff import AUTO, sniff
-from hubbub.ingest.sources import resolve
+from hubbub.ingest.sources import on_disk, resolve
+from hubbub.ingest.stated import NOTHING_STATED, Stated
 
 Progress = Callable[[int, int], None]
 
@@ -33,6 +34,10 @@ class Ingested:
     format: str
     columns: dict[str, str]
     """The input's column for each role."""
+    dropped: int = 0
+    """Records with a blank query: neither kept nor rejected."""
+    stated: dict[str, str] = field(default_factory=dict)
+    """Separator, encoding and form of times as they were stated or recognised, by option."""
 
     def __post_init__(self) -> None:
         """A column is named on the card: what is not text must be refused before anything is spent."""
@@ -51,6 +56,7 @@ def ingest(
     *,
     format: str = AUTO,
     columns: Mapping[str, str] | None = None,
+    stated: Stated = NOTHING_STATED,
     canonical_urls: bool = False,
     threads: int = 2,
     progress: Progress | None = None,
@@ -65,8 +71,8 @@ def ingest(
         raise ParameterError("Ingest needs a thread.", given=threads, allowed="1 or more", next="leave it at 2")
     if format == AUTO:
         format = sniff(source, columns).format
-    chosen = reader(format)
-    files = resolve(source)
+    unsettled, files = reader(format), resolve(source)
+    chosen, stated = unsettled.settled(stated, columns, list(files))
     names = chosen.columns(columns, list(files))
     with PartWriter(Path(into)) as output, Join(Path(into)) as join:
         _refuse_overwriting(source, files, output)
@@ -87,8 +93,19 @@ def ingest(
     if progress:
         progress(total, total)
     reasons = dict(output.reasons.most_common())
-    rejected = output.read - output.kept
-    return Ingested(output.log, output.rejects, output.read, output.kept, rejected, reasons, format, names)
+    rejected = output.read - output.kept - output.dropped
+    return Ingested(
+        output.log,
+        output.rejects,
+        output.read,
+        output.kept,
+        rejected,
+        reasons,
+        format,
+        names,
+        output.dropped,
+        stated.options(),
+    )
 
 
 def _computed(tasks: Iterator[ReadTask], threads: int) -> Iterator[tuple[ReadPart, int]]:
@@ -112,7 +129,7 @@ def _refuse_overwriting(source: str | Path, files: Iterable[Path], output: PartW
     """Refuse an output folder whose files are, or would become, part of the log that is read."""
     targets = [path for path in (output.log, output.rejects) if path.exists()]
     if Path(source).resolve() == output.log.parent.resolve() or any(
-        target.samefile(file) for target in targets for file in files
+        target.samefile(on_disk(file)) for target in targets for file in files
     ):
         raise ParameterError(
             "The log cannot be cleaned into its own place.", given=output.log.parent, next="choose another folder"

@@ -1,7 +1,8 @@
 """The two tables ingest writes, and the closed list of reasons for which a record is set aside.
 
 The order of `Reason` is the order of the tests: a line with several defects carries the first. Every test looks at
-the bytes of one record and at nothing else, so no user can change what happens to another user's line.
+the bytes of one record and at nothing else, so no user can change what happens to another user's line. A blank query
+is no defect: nobody searched for anything, so the record is dropped, and read = kept + dropped + rejected.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ TEXT_KEPT = 64 << 10  # bytes of a rejected record that are kept
 class Reason(IntEnum):
     """Why a record is not in the log, in the order in which the tests are made."""
 
+    BLANK_QUERY = -2  # dropped: read, but neither kept nor rejected
     HEADER = -1  # not a record of its own: neither read, kept nor rejected
     KEPT = 0
     TOO_LONG = 1
@@ -51,8 +53,7 @@ class Reason(IntEnum):
     NO_USER = 8
     BAD_TIME = 9
     BAD_RANK = 10
-    BLANK_QUERY = 11
-    NO_QUERY = 12
+    NO_QUERY = 11
 
     @property
     def label(self) -> str:
@@ -68,7 +69,7 @@ class Reason(IntEnum):
 SENTENCES = {
     Reason.TOO_LONG: "the record is longer than 1 MiB",
     Reason.NUL_BYTE: "the record holds a NUL byte",
-    Reason.BAD_ENCODING: "the record is not text in the encoding of its format: UTF-8, for sogou GB18030",
+    Reason.BAD_ENCODING: "the record is not text in the log's encoding: UTF-8, unless another is fixed or stated",
     Reason.EMPTY_LINE: "the line is empty",
     Reason.BAD_QUOTE: "a quotation mark (sogou: a bracket) is not closed on its line, or text follows a closed one",
     Reason.BAD_JSON: "the line is not a JSON object",
@@ -76,7 +77,6 @@ SENTENCES = {
     Reason.NO_USER: "the record names no user",
     Reason.BAD_TIME: "the time is in no form that is read, or is no date",
     Reason.BAD_RANK: "the rank is not a whole number from 0 to 2147483647",
-    Reason.BLANK_QUERY: "the query is blank",
     Reason.NO_QUERY: "the click names no search of its own user",
 }
 
@@ -89,6 +89,7 @@ class ReadPart:
     rejects: pa.RecordBatch  # REJECTS without `file`; `line` counts from 0 at the part's first line
     lines: int  # lines passed, header lines included
     read: int  # records: header lines excluded
+    dropped: int = 0  # records with a blank query
     loose: pa.RecordBatch | None = None  # join.LOOSE: searches and clicks that are records once they are joined
 
 

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hubbub.errors import InputError, ParameterError
+from hubbub.ingest.columnar import is_columnar
 from hubbub.ingest.lines import BYTE_ORDER_MARK, MAX_LINE
-from hubbub.ingest.readers.base import formats, shapes
+from hubbub.ingest.readers.base import formats, reader, shapes
 from hubbub.ingest.readers.table import is_searchlog
 from hubbub.ingest.schema import ROLES
-from hubbub.ingest.sources import is_parquet, opened, resolve
+from hubbub.ingest.sources import opened, resolve
+from hubbub.ingest.stated import Stated
 
 AUTO = "auto"
 LINES = 100
@@ -50,10 +52,15 @@ def sniff(source: str | Path, columns: Mapping[str, str] | None = None) -> Sniff
     return next((sniffed for sniffed in others if sniffed.why != first.why), first)
 
 
+def recognise(source: str | Path, format: str, columns: Mapping[str, str] | None, stated: Stated) -> Stated:
+    """All that the reading of a log goes by: what was stated, and what the heads of its files say."""
+    return reader(format).settled(stated, columns, list(resolve(source)))[1]
+
+
 def _one(file: Path) -> Sniffed:
     """The format of one file of text."""
-    if is_parquet(file):
-        raise _unknown(file, f"Parquet is recognised by exactly the columns {', '.join(ROLES)}")
+    if is_columnar(file):
+        raise _unknown(file, f"a file of columns is recognised as Parquet by exactly the columns {', '.join(ROLES)}")
     lines = first_lines(file)
     for name, shape in shapes().items():
         if shape.header is not None and lines[:1] == [shape.header]:
@@ -65,7 +72,10 @@ def _one(file: Path) -> Sniffed:
     if len(found) == 1 and not any(which for name, which in fits.items() if name != found[0]):
         return Sniffed(found[0], f"each of its first lines is {shapes()[found[0]].words}")
     if lines and lines[0].lstrip().startswith(b"{"):
-        raise _unknown(file, "its lines are JSON; if they are UBI documents, say --format ubi --columns user=…")
+        raise _unknown(
+            file,
+            "its lines are JSON; say --format jsonl (for UBI documents: ubi) and --columns user=…",
+        )
     raise _unknown(file, "its first lines are not all of one format that fixes the user's column")
 
 

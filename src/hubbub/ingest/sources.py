@@ -1,13 +1,17 @@
-"""Which files a log consists of, and how their bytes are read: plain, gzip or Zstandard, always as a stream.
+"""Which files a log consists of, and how their bytes are read: plain or compressed, always as a stream.
 
 Compression is recognised by the first bytes, not by the name; a name that promises it and does not keep it is an error.
 """
 
 from __future__ import annotations
 
+import bz2
 import glob
+import lzma
 import os
 import re
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,17 +20,23 @@ from typing import Any
 import pyarrow as pa
 
 from hubbub.errors import InputError
+from hubbub.ingest import archives
+from hubbub.ingest.encodings import MARKS, UTF8, WIDE, Utf8Of
 
-CODECS = {".gz": ("gzip", b"\x1f\x8b"), ".zst": ("zstd", b"\x28\xb5\x2f\xfd")}
-READABLE = "a file, a folder of files or a glob; plain, .gz or .zst"
-RECOMPRESS = "decompress it, or compress it with gzip or zstd instead"
+CODECS = {
+    ".gz": ("gzip", rb"\x1f\x8b"),
+    ".zst": ("zstd", rb"\x28\xb5\x2f\xfd"),
+    ".xz": ("xz", rb"\xfd7zXZ\x00"),
+    ".bz2": ("bzip2", rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"),
+}
+READABLE = "a file, a folder of files or a glob; plain, .gz, .zst, .xz, .bz2 or .zip"
 FOREIGN = {  # what no line of UTF-8 text begins with
     rb"PAR1[\x00-\x08\x0e-\x1f]": ("a Parquet file", "read it with `--format table`, and call it .parquet"),
-    rb"PK\x03\x04": ("a zip archive", "unpack it first"),
-    rb"BZh[1-9]1AY&SY": ("compressed with bzip2", RECOMPRESS),
-    rb"\xfd7zXZ\x00": ("compressed with xz", RECOMPRESS),
-    rb"\xff\xfe|\xfe\xff": ("UTF-16 text", "convert it to UTF-8"),
+    rb"ARROW1\x00\x00": ("an Arrow file", "read it with `--format table`, and call it .arrow"),
+    rb"PK\x03\x04": ("a zip archive", "call it .zip, or .xlsx if it is an Excel file"),
 }
+DAMAGES = (OSError, EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
+WIDE_TEXT = ("UTF-16 text", "read it with `--format table --encoding utf-16`, or convert it to UTF-8")
 
 
 def resolve(source: str | Path) -> dict[Path, int]:
@@ -39,14 +49,24 @@ def resolve(source: str | Path) -> dict[Path, int]:
     if not any(sizes.values()):
         what = "The log is empty." if sizes else "The log's folder holds no files."
         raise InputError(what, given=source, allowed=READABLE, next="check that it was copied whole")
-    return {file: size for file, size in sizes.items() if size}
+    found: dict[Path, int] = {}
+    for file, size in sizes.items():
+        found |= archives.members(file) if archives.is_archive(file) else {file: size} if size else {}
+    if not found:
+        raise InputError("The log's archive holds no files.", given=source, allowed=READABLE)
+    return found
+
+
+def on_disk(file: Path) -> Path:
+    """The file itself, or the archive that it is in."""
+    return archives.of(file) or file
 
 
 def _matching(source: str | Path) -> list[Path]:
     path = Path(source)
     if path.is_dir():
         return [file for file in sorted(path.iterdir()) if not file.name.startswith((".", "_")) and not file.is_dir()]
-    if path.exists():
+    if path.exists() or archives.of(path):
         return [path]
     if not glob.has_magic(str(source)):
         raise InputError("The log does not exist.", given=source, allowed=READABLE, next="check the path")
@@ -58,6 +78,8 @@ def _matching(source: str | Path) -> list[Path]:
 
 def _size(file: Path) -> int:
     """The size of a file that can be opened."""
+    if archive := archives.of(file):
+        return archives.members(archive).get(file, 0)
     try:
         if file.exists() and not file.is_file():
             raise InputError("Part of the log is not a regular file.", given=file, allowed=READABLE)
@@ -92,7 +114,7 @@ class Stream:
         """The next bytes, at most `size`; none at the end."""
         try:
             return bytes(self._data.read(size))
-        except OSError as error:
+        except DAMAGES as error:
             what = f"The {self._codec} stream is damaged or cut off" if self._codec else "The log cannot be read"
             advice = f"test it with `{self._codec} -t` and copy it again" if self._codec else "check the disk"
             raise InputError(f"{what}: {error}.", given=self.file, next=advice) from None
@@ -103,20 +125,45 @@ class Stream:
 
 
 @contextmanager
-def opened(file: Path) -> Iterator[Stream]:
-    """The file as a stream of text."""
-    try:
-        raw = pa.OSFile(str(file), "rb")
-    except OSError as error:
-        raise InputError(f"The log cannot be opened: {error}.", given=file) from None
-    with raw:
+def opened(file: Path, encoding: str = UTF8, marked: bool = False) -> Iterator[Stream]:
+    """The file as a stream of text: UTF-8 if its encoding is UTF-16, otherwise as it is.
+
+    A mark of UTF-16 where another encoding is meant is an error, unless it may be `marked`.
+    """
+    with archives.member(file) if archives.of(file) else _on_disk(file) as raw:
         start = raw.read(16)
         raw.seek(0)
         for pattern, (what, advice) in FOREIGN.items():
             if re.match(pattern, start):
                 raise InputError(f"The log is {what}, not text.", given=file, allowed=READABLE, next=advice)
-        codec = next((name for name, magic in CODECS.values() if start.startswith(magic)), None)
+        codec = next((name for name, magic in CODECS.values() if re.match(magic, start)), None)
         if codec is None and file.suffix.lower() in CODECS:
             raise InputError(f"The file is named {file.suffix} but not compressed so.", given=file, next="rename it")
-        data = pa.CompressedInputStream(raw, codec) if codec else raw
-        yield Stream(file, raw, data, codec)
+        stream = Stream(file, raw, _decompressed(raw, codec), codec or archives.kind(file))
+        if encoding in WIDE:
+            stream = Stream(file, raw, Utf8Of(stream, encoding, file), None)
+        elif codec is None and start[:2] in MARKS and not marked:
+            what, advice = WIDE_TEXT
+            raise InputError(f"The log is {what}.", given=file, allowed="UTF-8 text", next=advice)
+        yield stream
+
+
+def begins(file: Path) -> bytes:
+    """The first two bytes of a file after decompression."""
+    with opened(file, UTF8, marked=True) as stream:
+        return stream.read(2)
+
+
+def _on_disk(file: Path) -> Any:
+    try:
+        return pa.OSFile(str(file), "rb")
+    except OSError as error:
+        raise InputError(f"The log cannot be opened: {error}.", given=file) from None
+
+
+def _decompressed(raw: Any, codec: str | None) -> Any:
+    if codec == "xz":
+        return lzma.LZMAFile(raw)
+    if codec == "bzip2":
+        return bz2.BZ2File(raw)
+    return pa.CompressedInputStream(raw, codec) if codec else raw

@@ -114,6 +114,9 @@ def read_log(
     format: str = "auto",
     columns: Mapping[str, str] | None = None,
     period: Period | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    time_format: str | None = None,
     canonical_urls: bool = False,
     engine: str | Callable[[Path], Engine] = "duckdb",
     master: str | None = None,
@@ -126,10 +129,11 @@ def read_log(
     """Read and clean a log file, folder or glob; the log lives in the engine until it is closed.
 
     The format `auto` is recognised by names and first lines; `ingested.format` then says what it was taken for.
+    Of a table, `separator`, `encoding` and `time_format` say how its text is laid out, where its head does not.
     `engine` is `duckdb`, `spark` (on the `master` given, or on this machine), or a function of the work folder.
     With a `run`, what takes long is kept in its folder, and read from there if it was interrupted.
     """
-    from hubbub.ingest import AUTO, ingest, sniff
+    from hubbub.ingest import AUTO, Stated, ingest, sniff
     from hubbub.ingest.distributed import apart, ingest_apart
 
     held = _work_folder(work) if run is None else run
@@ -140,7 +144,13 @@ def read_log(
             if ingested is None:
                 if format == AUTO:
                     format = sniff(source, columns).format
-                how: dict[str, Any] = {"format": format, "columns": columns, "canonical_urls": canonical_urls}
+                stated = Stated(separator, encoding, time_format)
+                how: dict[str, Any] = {
+                    "format": format,
+                    "columns": columns,
+                    "stated": stated,
+                    "canonical_urls": canonical_urls,
+                }
                 if made.distributed and apart(format, source):
                     ingested = ingest_apart(made, source, held.path, **how)
                 else:

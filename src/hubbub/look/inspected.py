@@ -48,6 +48,7 @@ class Profile:
     """Everything `hubbub inspect` tells."""
 
     lines: int
+    dropped: int
     rejected: int
     reasons: dict[str, int]
     rows: int
@@ -95,6 +96,7 @@ def profile(log: SearchLog, max_rejects: float = 0.05) -> Profile:
     asked, clicks = _held(log, QUERIES), _held(log, CLICKS)
     found = Profile(
         lines=ingested.read,
+        dropped=ingested.dropped,
         rejected=ingested.rejected,
         reasons=dict(ingested.reasons),
         rows=one["n"],

@@ -59,7 +59,8 @@ def write_owner_only(folder: Path, log: SearchLog, plan: Plan) -> None:
     else:
         shutil.copyfile(log.ingested.rejects, folder / "rejects.parquet")
     lines = ["# Everything that made this release; `hubbub release --config run.toml` reads it again."]
-    found = {"format": log.ingested.format} if "format" in plan.run else {}  # recognised, where it was not given
+    recognised = {"format": log.ingested.format, **log.ingested.stated}  # where it was not given
+    found = {name: value for name, value in recognised.items() if name in plan.run}
     stated = {key: value for key, value in (plan.run | found).items() if value is not None}
     lines += [f"{key} = {_toml(value)}" for key, value in stated.items() if not isinstance(value, dict)]
     for key, value in stated.items():

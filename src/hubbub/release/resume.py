@@ -52,9 +52,9 @@ remove this folder.
 
 def identity(source: str | Path) -> list[tuple[str, int, int, int, int]]:
     """The files of a log: path, size, times of the last change, place on the disk."""
-    from hubbub.ingest.sources import resolve
+    from hubbub.ingest.sources import on_disk, resolve
 
-    stats = {path.absolute(): path.stat() for path in resolve(source)}
+    stats = {path.absolute(): on_disk(path).stat() for path in resolve(source)}
     return [(str(path), s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_ino) for path, s in stats.items()]
 
 

@@ -131,6 +131,7 @@ def run_admitted(
         "rows": log.ingested.kept,
         "outside_period": log.ingested.kept - log.rows(),
         "users": log.users(),
+        "dropped": log.ingested.dropped,
         "rejects": log.ingested.rejected,
         "reasons": log.ingested.reasons,
     }

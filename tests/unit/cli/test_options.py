@@ -19,7 +19,10 @@ from hubbub.cli.options import REGISTRIES, MechanismOptions, NewLogOptions, Rele
 from hubbub.cli.terminal import Terminal, command
 
 SPEAKS = "--json=False --quiet=False --verbose=False"
-READ = "--format --columns --canonical-urls --memory --population --dataset --ledger --config"
+READ = (
+    "--format --columns --separator --encoding --time-format --canonical-urls "
+    "--memory --population --dataset --ledger --config"
+)
 LOG = f"{READ} --work --engine --master --threads"
 LISTS = "--serp --pool --public-list --previous"
 MECHANISM = f"--mechanism --epsilon --delta --set --variant --neighbours --tables {LISTS}"

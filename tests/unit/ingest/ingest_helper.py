@@ -22,7 +22,7 @@ class Result:
         assert log.schema.equals(SCHEMA) and rejects.schema.equals(REJECTS)
         self.rows: list[Row] = list(zip(*log.to_pydict().values(), strict=True))
         self.rejects: list[Row] = list(zip(*rejects.to_pydict().values(), strict=True))
-        assert told.read == told.kept + told.rejected
+        assert told.read == told.kept + told.dropped + told.rejected
         assert (told.kept, told.rejected) == (len(self.rows), len(self.rejects))
         assert sum(told.reasons.values()) == told.rejected
 

@@ -21,6 +21,7 @@ class Sample:
     first: Row
     ninth: Row
     last: Row
+    blank: bytes  # a record whose query is blank: it is dropped
     damaged: dict[str, tuple[bytes, str]]  # what is wrong → the line, and the reason that is given
     columns: Mapping[str, str] | None = None
     header: bytes = b""
@@ -59,6 +60,7 @@ SAMPLES = {
         ("0", 1_141_197_420, "lilac 0", 0, "http://0.example"),
         ("2", 1_141_197_428, "lilac 8", 8, "http://8.example"),
         ("2", 1_141_197_431, "lilac 11", 11, "http://11.example"),
+        b"7\t-\t2006-03-01 07:17:12",
         {
             "too long": (b"7\t" + LONG, "too-long"),
             "NUL": (b"7\tli\0lac\t2006-03-01 07:17:12", "nul-byte"),
@@ -69,7 +71,6 @@ SAMPLES = {
             "no user": (b" \tlilac\t2006-03-01 07:17:12", "no-user"),
             "time": (b"7\tlilac\t2006-02-30 07:17:12", "bad-time"),
             "rank": (b"7\tlilac\t2006-03-01 07:17:12\tfirst\thttp://a.example", "bad-rank"),
-            "blank": (b"7\t-\t2006-03-01 07:17:12", "blank-query"),
         },
         header=b"AnonID\tQuery\tQueryTime\tItemRank\tClickURL",
     ),
@@ -79,6 +80,7 @@ SAMPLES = {
         ("u0", 1_141_197_420, "lilac 0", None, "http://0.example/a,b"),
         ("u2", 1_141_197_428, "lilac 8", None, "http://8.example/a,b"),
         ("u2", 1_141_197_431, "lilac 11", None, "http://11.example/a,b"),
+        b"u9, ,,",
         {
             "too long": (b"u9," + LONG, "too-long"),
             "NUL": (b"u9,li\0lac,,", "nul-byte"),
@@ -88,11 +90,44 @@ SAMPLES = {
             "many fields": (b"u9,lilac,,,", "bad-fields"),
             "no user": (b",lilac,,", "no-user"),
             "time": (b"u9,lilac,yesterday,", "bad-time"),
-            "blank": (b"u9, ,,", "blank-query"),
         },
         columns={"user": "who", "query": "what", "time": "when", "url": "where"},
         header=b"who,what,when,where",
         own={"open quote": (b'u9,"lilac,,', "bad-quote"), "stray quote": (b'u9,"li"lac,,', "bad-quote")},
+    ),
+    "jsonl": Sample(
+        "log.dat",
+        [
+            json.dumps({"who": {"id": n % 3}, "q.text": f"Lilac {n}", "at": f"2006-03-01T07:17:{n:02d}.5Z"}).encode()
+            for n in range(12)
+        ],
+        ("0", 1_141_197_420, "lilac 0", None, None),
+        ("2", 1_141_197_428, "lilac 8", None, None),
+        ("2", 1_141_197_431, "lilac 11", None, None),
+        b'{"who": {"id": 7}, "q.text": " ", "at": null}',
+        {
+            "too long": (b'{"who": {"id": 7}, "q.text": "' + LONG + b'"}', "too-long"),
+            "NUL": (b'{"who": {"id": 7}, "q.text": "li\0lac"}', "nul-byte"),
+            "encoding": (b'{"who": {"id": 7}, "q.text": "li\xfflac"}', "bad-encoding"),
+            "empty": (b"", "empty-line"),
+            "few fields": (b'{"q.text": "lilac"}', "no-user"),
+            "many fields": (b'{"who": {"id": 7}, "q.text": "lilac"}, {}', "bad-json"),
+            "no user": (b'{"who": {"id": ""}, "q.text": "lilac"}', "no-user"),
+            "time": (b'{"who": {"id": 7}, "q.text": "lilac", "at": "yesterday"}', "bad-time"),
+        },
+        columns={"user": "who.id", "query": "q.text", "time": "at"},
+        own={
+            "cut off": (b'{"who": {"id": 7}, "q.text": "lilac"', "bad-json"),
+            "open quote": (b'{"who": {"id": 7}, "q.text": "lilac}', "bad-json"),
+            "two objects": (b'{"who": {"id": 7}, "q.text": "lilac"}{}', "bad-json"),
+            "no object": (b"[1, 2]", "bad-json"),
+            "a comma that waits for the next line": (b'{"who": {"id": 7}, "q.text": "lilac"},', "bad-json"),
+            "nested": (b'{"a":' * 100_000, "bad-json"),
+            "escaped NUL": (rb'{"who": {"id": 7}, "q.text": "li\u0000lac"}', "nul-byte"),
+            "half a character": (rb'{"who": {"id": 7}, "q.text": "li\ud800lac"}', "bad-json"),
+            "a user that is an object": (b'{"who": {"id": {}}, "q.text": "lilac"}', "no-user"),
+            "a time that is an object": (b'{"who": {"id": 7}, "q.text": "lilac", "at": {}}', "bad-time"),
+        },
     ),
     "excite": Sample(
         "log.log",
@@ -100,6 +135,7 @@ SAMPLES = {
         ("A0", 874_394_220, "lilac 0", None, None),
         ("A2", 874_394_228, "lilac 8", None, None),
         ("A2", 874_394_231, "lilac 11", None, None),
+        b"A7\t970916071712\t",
         {
             "too long": (b"A7\t" + LONG, "too-long"),
             "NUL": (b"A7\t970916071712\tli\0lac", "nul-byte"),
@@ -109,7 +145,6 @@ SAMPLES = {
             "many fields": (b"A7\t970916071712\tlilac\t1", "bad-fields"),
             "no user": (b"\t970916071712\tlilac", "no-user"),
             "time": (b"A7\t970931071712\tlilac", "bad-time"),
-            "blank": (b"A7\t970916071712\t", "blank-query"),
         },
         own={
             "another form": (b"A7\t1997-09-16 07:17:12\tlilac", "bad-time"),
@@ -122,6 +157,7 @@ SAMPLES = {
         ("52280568220", 1_154_416_620, "丁香 0", 1, "www.example.org/丁香"),
         ("52280568220", 1_154_416_628, "丁香 8", 9, "www.example.org/丁香"),
         ("52280568220", 1_154_416_631, "丁香 11", 12, "www.example.org/丁香"),
+        sogou(" "),
         {
             "too long": (b"07:17:12\t7\t[" + LONG, "too-long"),
             "NUL": (sogou("li\0lac"), "nul-byte"),
@@ -132,7 +168,6 @@ SAMPLES = {
             "no user": (b"07:17:12\t\t[lilac]\t1 1\twww.example.org", "no-user"),
             "time": (sogou("lilac", "24:00:00"), "bad-time"),
             "rank": (sogou("lilac", rank="first 1"), "bad-rank"),
-            "blank": (sogou(" "), "blank-query"),
         },
         own={
             "UTF-8": ("07:17:12\t7\t[丁香花]\t1 1\twww.example.org".encode(), "bad-quote"),
@@ -148,6 +183,7 @@ SAMPLES = {
         ("c1", MAY_16, "lilac 0", None, None),
         ("c1", MAY_16, "lilac 8", None, None),
         ("c1", MAY_16, "lilac 11", None, None),
+        ubi(user_query=" "),
         {
             "too long": (ubi(user_query=LONG.decode()), "too-long"),
             "NUL": (ubi().replace(b"lilac", b"li\0lac"), "nul-byte"),
@@ -158,7 +194,6 @@ SAMPLES = {
             "no user": (ubi(client_id=None), "no-user"),
             "time": (ubi(timestamp="2024-02-30T12:34:56.789Z"), "bad-time"),
             "rank": (click(ordinal=-1), "bad-rank"),
-            "blank": (ubi(user_query=" "), "blank-query"),
         },
         columns={"user": "client_id"},
         own={

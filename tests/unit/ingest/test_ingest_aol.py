@@ -78,8 +78,6 @@ def test_every_kind_of_damage_in_one_file(read: Ingest) -> None:
         (b"7\tlilac\t2006-02-30 07:17:12\t\t", "bad-time"),
         (b"7\tlilac\t1141197432\t\t", "bad-time"),
         (b"7\tlilac\t2006-03-01 07:17:12\tfirst\thttp://a.example", "bad-rank"),
-        (b"7\t-\t2006-03-01 07:17:12\t\t", "blank-query"),
-        (b"7\t \xc2\xa0\t2006-03-01 07:17:12\t\t", "blank-query"),
         (b"-\t\tyesterday\tfirst\t", "bad-time"),
     ]
     result = read(HEADER + b"\n".join(line + b"\n" + good for line, _ in damaged), format="aol")
@@ -89,6 +87,12 @@ def test_every_kind_of_damage_in_one_file(read: Ingest) -> None:
     assert result.told.reasons["bad-time"] == 3
     for (_, _, _, length, text), (line, _) in zip(result.rejects, damaged, strict=True):
         assert (length, text) == (len(line), line[: 64 << 10])
+
+
+def test_blank_queries_are_dropped(read: Ingest) -> None:
+    blank = [b"7\t-\t2006-03-01 07:17:12\t\t", b"7\t \xc2\xa0\t2006-03-01 07:17:12\t\t"]
+    result = read(HEADER + b"\n".join([*blank, b"7\tlilac\t2006-03-01 07:17:12"]), format="aol")
+    assert (len(result.rows), result.told.dropped, result.reasons) == (1, 2, [])
 
 
 def test_a_log_in_which_nothing_parses(read: Ingest) -> None:

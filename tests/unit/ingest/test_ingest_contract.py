@@ -23,7 +23,7 @@ def ingested(read: Ingest, format: str, sample: Sample, given: list[bytes]) -> R
 
 def test_every_reader_has_a_sample_with_every_kind_of_damage() -> None:
     assert set(SAMPLES) == set(formats())
-    kinds = {"too long", "NUL", "encoding", "empty", "few fields", "many fields", "no user", "time", "blank"}
+    kinds = {"too long", "NUL", "encoding", "empty", "few fields", "many fields", "no user", "time"}
     for sample in SAMPLES.values():
         assert kinds <= set(sample.damaged) <= kinds | {"rank"}
 
@@ -70,3 +70,11 @@ def test_damage_at_the_head_and_at_the_end_of_a_file(read: Ingest, format: str, 
     result = ingested(read, format, sample, [bad, *sample.lines, bad])
     assert result.rows == ingested(read, format, sample, sample.lines).rows
     assert [found for _, found in result.reasons] == [reason, reason]
+
+
+@every
+def test_blank_queries_are_dropped_and_are_no_damage(read: Ingest, format: str, sample: Sample) -> None:
+    result = ingested(read, format, sample, [sample.blank, *sample.lines, sample.blank])
+    assert result.rows == ingested(read, format, sample, sample.lines).rows
+    told = result.told
+    assert (told.read, told.kept, told.dropped, told.rejected, result.reasons) == (14, 12, 2, 0, [])

@@ -67,7 +67,7 @@ def test_a_log_is_read_without_being_told_its_format(read: Ingest) -> None:
     [
         (b"who,what\n1,lilac\n", "not all of one format"),
         (b"who\twhat\n1\tlilac\n", "not all of one format"),
-        (ubi() + b"\n", "say --format ubi --columns user="),
+        (ubi() + b"\n", "say --format jsonl (for UBI documents: ubi) and --columns user="),
         (b"\n", "not all of one format"),
         (EXCITE.log(EXCITE.lines[:5] + AOL.lines[:5]), "not all of one format"),
         (EXCITE.log(EXCITE.lines * 5 + [b"damaged"]), "not all of one format"),

@@ -49,9 +49,11 @@ def test_columns_by_number_for_a_file_without_a_header(read: Ingest) -> None:
     assert result.rows == [("u1", None, "lilac", None, None), ("u2", None, "new york", None, None)]
 
 
-def test_a_tab_file_has_no_quoting(read: Ingest) -> None:
-    result = read(b'u1\t"open\nu2\t"a""b"\n', format="table", columns={"user": "1", "query": "2"})
-    assert [row[2] for row in result.rows] == ['"open', '"a""b"']
+def test_marks_around_a_whole_field_are_quotation_in_a_tab_file_and_others_are_letters(read: Ingest) -> None:
+    log = b'u1\t"open\nu2\t"a""b"\nu3\t"a b" c\n"u4"\t"a\tb"\nu5\t"lilac"\n'
+    result = read(log, format="table", columns={"user": "1", "query": "2"})
+    assert [row[2] for row in result.rows] == ['"open', 'a"b', '"a b" c', "a b", "lilac"]
+    assert result.rows[3][0] == "u4"
 
 
 def test_each_file_has_its_own_header(read: Ingest, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -85,10 +87,9 @@ def test_every_kind_of_damage_in_one_file(read: Ingest) -> None:
         (b"u9,lilac,", "bad-fields"),
         (b'u9,"lilac",,,', "bad-fields"),
         (b'"",lilac,,', "no-user"),
-        (b"u9,lilac,1141197432000,", "bad-time"),
+        (b"u9,lilac,11411974320000,", "bad-time"),
         (b"u9,lilac,2023-02-29 12:00:00,", "bad-time"),
         (b'u9,lilac,"","-1"', "bad-rank"),
-        (b'u9,"  ",,', "blank-query"),
         (b'u9,"' + b"x" * (1 << 20) + b'",,', "too-long"),
     ]
     log = b"client,terms,when,position\n" + b"".join(line + b"\n" + good + b"\n" for line, _ in damaged)
@@ -147,5 +148,5 @@ def test_the_columns_found_are_listed(read: Ingest) -> None:
 
 
 def test_a_name_that_does_not_say_the_delimiter(read: Ingest) -> None:
-    with pytest.raises(InputError, match="how its columns are separated"):
+    with pytest.raises(InputError, match="Nothing says how the columns"):
         read(b"1,q\n", "log.dat", format="table", columns={"user": "1", "query": "2"})

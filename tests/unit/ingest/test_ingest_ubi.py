@@ -92,9 +92,9 @@ def test_an_id_that_searches_share_is_the_earliests(read: Ingest) -> None:
         assert clicked == ["early", "early"]
 
 
-def test_clicks_on_a_rejected_search_are_rejected(read: Ingest) -> None:
+def test_clicks_on_a_search_that_is_not_kept_are_rejected(read: Ingest) -> None:
     result = of(read, ubi(query_id="q2"), ubi(user_query=""), click())
-    assert result.reasons == [(2, "blank-query"), (3, "no-query")]
+    assert (result.told.dropped, result.reasons) == (1, [(3, "no-query")])
 
 
 def test_searches_without_an_id_are_kept(read: Ingest) -> None:

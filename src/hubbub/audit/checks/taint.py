@@ -56,7 +56,7 @@ class OddFile:
         (folder / self.file).write_bytes(b"\n".join(lines) + b"\n")
         read = ingest.ingest(folder / self.file, folder / "read", format=self.format, columns=self.columns or None)
         rows = pq.read_table(read.log).to_pylist()
-        lost = read.read - len(rows) - pq.read_metadata(read.rejects).num_rows
+        lost = read.read - len(rows) - read.dropped - pq.read_metadata(read.rejects).num_rows
         return [r for r in rows if r["user"] != "victim"], abs(lost)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 from hubbub.ingest.fields import Layout
+from hubbub.ingest.numbers import plain_only
 from hubbub.ingest.readers.base import FixedReader, LineShape, register
 
 HEADER = b"AnonID\tQuery\tQueryTime\tItemRank\tClickURL"
@@ -23,7 +24,7 @@ LAYOUT = Layout(
     most=5,
     header=HEADER,
     blank="-",
-    epoch=False,
+    clock=plain_only,
 )
 
 register(

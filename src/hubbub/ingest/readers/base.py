@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol, Self, runtime_checkable
 
 from hubbub.errors import ParameterError
 from hubbub.ingest.fields import Layout
@@ -18,6 +18,7 @@ from hubbub.ingest.lines import blocks
 from hubbub.ingest.records import from_lines
 from hubbub.ingest.schema import ReadTask
 from hubbub.ingest.sources import opened
+from hubbub.ingest.stated import Stated
 from hubbub.plugins import Registry
 
 
@@ -49,8 +50,27 @@ class Reader(Protocol):
     def columns(self, given: Mapping[str, str] | None, files: list[Path]) -> dict[str, str]:
         """Which input column plays which role; refuses a choice that does not fit the format."""
 
+    def settled(self, stated: Stated, columns: Mapping[str, str] | None, files: list[Path]) -> tuple[Reader, Stated]:
+        """The reader as the owner's statements and the heads of the files make it, and all that it goes by."""
+
     def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
         """The tasks that together read one file, in the order of its lines."""
+
+
+class NothingStated:
+    """A reader whose format leaves nothing to be stated."""
+
+    name: str
+
+    def settled(self, stated: Stated, columns: Mapping[str, str] | None, files: list[Path]) -> tuple[Self, Stated]:
+        """Refuses every statement."""
+        if given := stated.options():
+            raise ParameterError(
+                f"The format `{self.name}` fixes its {' and its '.join(given)}.".replace("_", " "),
+                given=", ".join(f"--{name.replace('_', '-')} {value}" for name, value in given.items()),
+                next="leave it out, or read the file as `--format table`",
+            )
+        return self, stated
 
 
 READERS: Registry[Reader] = Registry(
@@ -80,13 +100,13 @@ def reader(name: str) -> Reader:
 
 def line_tasks(file: Path, layout: Layout, canonical_urls: bool) -> Iterator[ReadTask]:
     """The tasks of a delimited text file: one per block of lines."""
-    with opened(file) as stream:
+    with opened(file, layout.encoding) as stream:
         for piece in blocks(stream):
             yield ReadTask(lambda piece=piece: from_lines(piece, layout, canonical_urls), stream.done())  # type: ignore[misc]
 
 
 @dataclass(frozen=True)
-class FixedReader:
+class FixedReader(NothingStated):
     """A format of delimited text that fixes its columns: all that there is to know of it is data."""
 
     name: str

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hubbub.ingest.fields import Layout
+from hubbub.ingest.numbers import plain_only
 from hubbub.ingest.readers.base import FixedReader, LineShape, register
 
 FORM = r"^\s*(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\s*$"
@@ -37,7 +38,7 @@ LAYOUT = Layout(
     places={"user": 0, "time": 1, "query": 2},
     least=3,
     most=3,
-    epoch=False,
+    clock=plain_only,
     dress={"time": full_times},
 )
 

@@ -17,7 +17,7 @@ from hubbub.ingest.join import LOOSE
 from hubbub.ingest.lines import Codes, Ints
 from hubbub.ingest.readers.documents import Document, times
 from hubbub.ingest.records import blanks, build
-from hubbub.ingest.schema import Reason
+from hubbub.ingest.schema import NOTHING, ReadPart, Reason
 
 
 def loose(found: Mapping[int, Document], code: Codes, clicks: frozenset[str], canonical_urls: bool) -> pa.RecordBatch:
@@ -35,6 +35,12 @@ def loose(found: Mapping[int, Document], code: Codes, clicks: frozenset[str], ca
     return rows.take(pc.sort_indices(rows["line"]))
 
 
+def set_aside(rejected: pa.RecordBatch, code: Codes, rows: pa.RecordBatch) -> ReadPart:
+    """A part whose records are still to be joined; those are counted then, the others here."""
+    dropped = int(np.count_nonzero(code == Reason.BLANK_QUERY))
+    return ReadPart(NOTHING, rejected, len(code), rejected.num_rows + dropped, dropped, rows)
+
+
 def _columns(found: Mapping[int, Document]) -> tuple[Ints, dict[str, pa.Array]]:
     """The lines of the documents, and their fields."""
     fields = list(zip(*found.values(), strict=True)) or [()] * len(Document._fields)
@@ -45,7 +51,7 @@ def _columns(found: Mapping[int, Document]) -> tuple[Ints, dict[str, pa.Array]]:
 def _searches(found: Mapping[int, Document], code: Codes, canonical_urls: bool) -> pa.RecordBatch:
     lines, columns = _columns(found)
     used = {"user": columns["user"], "query": columns["query"], "time": times(columns["time"])}
-    records, code[lines] = build(used, blank="", epoch=True, canonical_urls=canonical_urls)
+    records, code[lines] = build(used, "", numbers.epoch_or_plain, canonical_urls)
     good = code[lines] == Reason.KEPT
     ids = clean.users(columns["id"]).filter(pa.array(good))
     click = pa.repeat(False, records.num_rows)

@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 from hubbub.errors import InputError
 from hubbub.ingest.encodings import GB18030
 from hubbub.ingest.fields import Layout
+from hubbub.ingest.numbers import plain_only
 from hubbub.ingest.readers.base import FixedReader, LineShape, line_tasks, register
 from hubbub.ingest.schema import ReadTask
 
@@ -34,7 +35,7 @@ LAYOUT = Layout(
     places={"time": 0, "user": 1, "query": 2, "rank": 3, "url": 4},
     least=5,
     most=5,
-    epoch=False,
+    clock=plain_only,
     encoding=GB18030,
     enclosed="query",
 )

@@ -1,34 +1,62 @@
-"""Any table with a user and a query in each row: delimited text, or Parquet.
+"""Any table with a user and a query in each row: delimited text, JSON lines, Parquet, Arrow or Excel.
 
 `columns` says which column plays which role: by the header's names, or by number (from 1) for a file without a header.
 The user is the unit of protection, so it is never guessed: only Parquet in exactly SearchLog's columns needs no
 mapping. With a header, every line has as many fields as it; without one, at least up to the last column named,
 because the number of fields must not depend on somebody else's line.
+
+The separator, if nobody states it, is the one under which the header has the columns that were named. A file without a
+header tells none: there the file's name does (.csv, .tsv), or it must be stated, because the first line is some user's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hubbub.errors import InputError, ParameterError
-from hubbub.ingest import parquet
+from hubbub.ingest import columnar, parquet
+from hubbub.ingest.columnar import is_columnar
+from hubbub.ingest.encodings import MARKS, UTF8, UTF16, WIDE
 from hubbub.ingest.fields import Layout, split_quoted
-from hubbub.ingest.lines import BYTE_ORDER_MARK, MAX_LINE
+from hubbub.ingest.lines import BYTE_ORDER_MARK, MAX_LINE, blocks
+from hubbub.ingest.objects import from_objects
 from hubbub.ingest.readers.base import line_tasks, register
 from hubbub.ingest.schema import ROLES, ReadTask
-from hubbub.ingest.sources import bare, is_parquet, opened
+from hubbub.ingest.sources import bare, begins, is_parquet, opened
+from hubbub.ingest.stated import NOTHING_STATED, SEPARATORS, Stated
 
-DELIMITERS = {".csv": b",", ".tsv": b"\t", ".tab": b"\t", ".txt": b"\t"}
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
+OBJECTS = (".ndjson", ".jsonl", ".json")
 EXAMPLE = "--columns user=AnonID,query=Query, or --columns user=1,query=2 for a file without a header"
 
 
+@dataclass(frozen=True)
 class TableReader:
-    """Reads delimited text and Parquet."""
+    """Reads tables, as far as they are settled."""
 
-    name = "table"
+    name: str = "table"
+    sentence: str = "delimited text, JSON lines, Parquet, Arrow or Excel, whose columns are named by --columns"
+    objects: bool = False  # whether all text is JSON lines, whatever the files are called
+    stated: Stated = NOTHING_STATED
     shape = None
-    sentence = "a .csv (commas), .tsv, .tab or .txt (tabs) or .parquet file whose columns are named by --columns"
+
+    def settled(
+        self, stated: Stated, columns: Mapping[str, str] | None, files: list[Path]
+    ) -> tuple[TableReader, Stated]:
+        """What was stated, and what all heads of files agree upon."""
+        reader = replace(self, stated=stated.checked())
+        if not columns:
+            return reader, reader.stated
+        text = [file for file in files if not is_columnar(file)]
+        encodings = {reader._encoding(file) for file in text}
+        encoding = encodings.pop() if len(encodings) == 1 else None
+        layouts = [reader._layout(file, _mapping(columns)) for file in text if not reader._holds_objects(file)]
+        delimiters = {layout.delimiter.decode() for layout in layouts}
+        separator = delimiters.pop() if len(delimiters) == 1 else None
+        settled = replace(reader.stated, encoding=encoding, separator=separator).checked()
+        return replace(reader, stated=settled), settled
 
     def columns(self, given: Mapping[str, str] | None, files: list[Path]) -> dict[str, str]:
         """The mapping given, checked against every file before the first is read."""
@@ -36,17 +64,89 @@ class TableReader:
             return {role: role for role in ROLES}
         names = _mapping(given)
         for file in files:
-            if is_parquet(file):
+            if is_columnar(file):
                 parquet.find(file, names)
-            else:
-                _layout(file, names)
+            elif not self._holds_objects(file):
+                self._layout(file, names)
         return names
 
     def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
-        """One task per block of lines, or a batch of rows."""
-        if is_parquet(file):
-            return parquet.tasks(file, columns, canonical_urls)
-        return line_tasks(file, _layout(file, columns), canonical_urls)
+        """One task per block of lines, or per batch of rows."""
+        if is_columnar(file):
+            return parquet.tasks(file, columns, self.stated.clock, canonical_urls)
+        if self._holds_objects(file):
+            return self._object_tasks(file, columns, canonical_urls)
+        return line_tasks(file, self._layout(file, columns), canonical_urls)
+
+    def _object_tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
+        encoding, clock = self._encoding(file), self.stated.clock
+        with opened(file, encoding) as stream:
+            for piece in blocks(stream):
+                yield ReadTask(
+                    lambda piece=piece: from_objects(piece, columns, encoding, clock, canonical_urls),  # type: ignore[misc]
+                    stream.done(),
+                )
+
+    def _holds_objects(self, file: Path) -> bool:
+        return self.objects or bare(file).suffix.lower() in OBJECTS
+
+    def _encoding(self, file: Path) -> str:
+        """As stated, or as the file's byte order mark says."""
+        return self.stated.encoding or (UTF16 if begins(file) in MARKS else UTF8)
+
+    def _layout(self, file: Path, names: Mapping[str, str]) -> Layout:
+        """Where the columns are in this file."""
+        encoding, stated = self._encoding(file), self.stated.delimiter
+        usual = stated or DELIMITERS.get(bare(file).suffix.lower())
+        if all(name.isdecimal() for name in names.values()):
+            if usual is None:
+                raise InputError(
+                    "Nothing says how the columns of a file without a header are separated.",
+                    given=file,
+                    allowed=".csv (commas), .tsv, .tab, .txt (tabs); any other name with --separator",
+                    next="say --separator, as in --separator ';'",
+                )
+            places = {role: int(name) - 1 for role, name in names.items()}
+            return self._with(usual, encoding, places, least=1 + max(places.values()))
+        header = _first_line(file, encoding)
+        others = () if stated else SEPARATORS
+        candidates = {mark: _fields(header, mark) for mark in dict.fromkeys((*filter(None, (usual,)), *others))}
+        fits = (mark for mark, found in candidates.items() if all(found.count(name) == 1 for name in names.values()))
+        mark = next(fits, None) or max(candidates, key=lambda mark: len(candidates[mark]))
+        found = candidates[mark]
+        for role, name in names.items():
+            if found.count(name) != 1:
+                what = "has no such column" if name not in found else "has this column more than once"
+                raise InputError(
+                    f"The log's header {what}: {name} (for the {role}).",
+                    given=file,
+                    allowed=", ".join(found) or "nothing: the first line is no header",
+                    next="name the column as the header does, or by number if there is no header; "
+                    f"hubbub inspect {file} shows what the file holds",
+                )
+        places = {role: found.index(name) for role, name in names.items()}
+        return self._with(mark, encoding, places, least=len(found), most=len(found), header=header)
+
+    def _with(
+        self,
+        mark: str,
+        encoding: str,
+        places: Mapping[str, int],
+        least: int,
+        most: int | None = None,
+        header: bytes | None = None,
+    ) -> Layout:
+        return Layout(
+            mark.encode(),
+            quoting=True,
+            places=places,
+            least=least,
+            most=most,
+            header=header,
+            encoding=encoding,
+            stray=mark == "\t",
+            clock=self.stated.clock,
+        )
 
 
 def _mapping(given: Mapping[str, str] | None) -> dict[str, str]:
@@ -71,47 +171,24 @@ def _mapping(given: Mapping[str, str] | None) -> dict[str, str]:
 
 def is_searchlog(file: Path) -> bool:
     """Whether it is Parquet with exactly SearchLog's columns, which need no mapping."""
-    return is_parquet(file) and sorted(parquet.schema(file).names) == sorted(ROLES)
+    return is_parquet(file) and sorted(columnar.schema(file).names) == sorted(ROLES)
 
 
-def _layout(file: Path, names: Mapping[str, str]) -> Layout:
-    """The layout of a text file: at which places of a line the mapped columns stand."""
-    suffix = bare(file).suffix.lower()
-    if suffix not in DELIMITERS:
-        raise InputError(
-            "The file's name does not say how its columns are separated.",
-            given=file,
-            allowed=".csv (commas), .tsv, .tab, .txt (tabs), each also with .gz or .zst; .parquet",
-            next="rename the file, or name the log's files by a glob",
-        )
-    delimiter = DELIMITERS[suffix]
-    quoting = delimiter == b","
-    if all(name.isdecimal() for name in names.values()):
-        places = {role: int(name) - 1 for role, name in names.items()}
-        return Layout(delimiter, quoting, places, least=1 + max(places.values()))
-    header = _first_line(file)
-    fields = split_quoted(header, delimiter) if quoting else header.split(delimiter)
-    found = [field.decode(errors="replace").strip() for field in fields or []]
-    for role, name in names.items():
-        if found.count(name) != 1:
-            what = "has no such column" if name not in found else "has this column more than once"
-            raise InputError(
-                f"The log's header {what}: {name} (for the {role}).",
-                given=file,
-                allowed=", ".join(found) or "nothing: the first line is no header",
-                next="name the column as the header does, or by number if there is no header",
-            )
-    places = {role: found.index(name) for role, name in names.items()}
-    return Layout(delimiter, quoting, places, least=len(found), most=len(found), header=header)
+def _fields(header: bytes, mark: str) -> list[str]:
+    """The names in a header under a separator."""
+    fields = split_quoted(header, mark.encode()) or ([] if mark != "\t" else header.split(b"\t"))
+    return [field.decode(errors="replace").strip() for field in fields]
 
 
-def _first_line(file: Path) -> bytes:
-    """The file's first line, as the line rule sees it."""
-    with opened(file) as stream:
+def _first_line(file: Path, encoding: str) -> bytes:
+    """The file's first line, as the line rule sees it, in UTF-8."""
+    with opened(file, encoding) as stream:
         line = stream.read(MAX_LINE + 2).partition(b"\n")[0]
     line = line.removesuffix(b"\r")
     if len(line) > MAX_LINE:
         raise InputError("The log's header is longer than 1 MiB.", given=file, next="check that it is a text file")
+    if encoding not in (UTF8, *WIDE):
+        line = line.decode(encoding, errors="replace").encode()
     return line.removeprefix(BYTE_ORDER_MARK)
 
 

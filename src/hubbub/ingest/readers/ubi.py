@@ -22,11 +22,11 @@ from hubbub.errors import InputError, ParameterError
 from hubbub.ingest import lines
 from hubbub.ingest.lines import Block, Overlong, blocks
 from hubbub.ingest.readers import documents, ubi_parquet
-from hubbub.ingest.readers.base import register
+from hubbub.ingest.readers.base import NothingStated, register
 from hubbub.ingest.readers.documents import Document
-from hubbub.ingest.readers.loose import loose
+from hubbub.ingest.readers.loose import loose, set_aside
 from hubbub.ingest.records import overlong, rejected_lines
-from hubbub.ingest.schema import NOTHING, ReadPart, ReadTask, Reason
+from hubbub.ingest.schema import ReadPart, ReadTask, Reason
 from hubbub.ingest.sources import bare, is_parquet, opened
 
 UNITS = {
@@ -39,7 +39,7 @@ CLICK = "click"
 TEXT = (".ndjson", ".jsonl", ".json")
 
 
-class UbiReader:
+class UbiReader(NothingStated):
     """Reads UBI documents."""
 
     name = "ubi"
@@ -105,8 +105,7 @@ def from_lines(piece: Block | Overlong, unit: str, clicks: frozenset[str], canon
         else:
             found[line] = read
     rows = loose(found, split.code, clicks, canonical_urls)
-    rejected = rejected_lines(split)
-    return ReadPart(NOTHING, rejected, len(split.code), rejected.num_rows, rows)
+    return set_aside(rejected_lines(split), split.code, rows)
 
 
 def _document(line: str, unit: str) -> Document | Reason:

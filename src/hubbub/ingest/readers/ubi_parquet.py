@@ -15,14 +15,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hubbub.errors import InputError
-from hubbub.ingest import numbers, parquet
+from hubbub.ingest import columnar, numbers
+from hubbub.ingest.columnar import damaged, parquet_file, schema
 from hubbub.ingest.lines import MAX_LINE
-from hubbub.ingest.parquet import TEXT, damaged, flat, parquet_file, schema
+from hubbub.ingest.parquet import TEXT, flat
 from hubbub.ingest.readers import documents
 from hubbub.ingest.readers.documents import Document
-from hubbub.ingest.readers.loose import loose
+from hubbub.ingest.readers.loose import loose, set_aside
 from hubbub.ingest.records import rejects
-from hubbub.ingest.schema import NOTHING, TEXT_KEPT, ReadPart, ReadTask, Reason
+from hubbub.ingest.schema import TEXT_KEPT, ReadPart, ReadTask, Reason
 
 
 def paths(file: Path, unit: str) -> dict[str, str]:
@@ -85,7 +86,7 @@ def tasks(file: Path, unit: str, clicks: frozenset[str], canonical_urls: bool) -
     with parquet_file(file) as opened:
         rows = max(1, opened.metadata.num_rows)
         try:
-            for batch in opened.iter_batches(parquet.BATCH, columns=list(where.values())):
+            for batch in opened.iter_batches(columnar.BATCH, columns=list(where.values())):
                 done += batch.num_rows
                 raw = {role: _leaf(batch, path) for role, path in where.items()}
                 yield ReadTask(lambda raw=raw: from_rows(raw, clicks, canonical_urls), size * done // rows)  # type: ignore[misc]
@@ -114,7 +115,7 @@ def from_rows(raw: Mapping[str, pa.Array], clicks: frozenset[str], canonical_url
     texts = ["\t".join(rows[at]).encode(errors="surrogateescape") for at in where]
     lengths = np.array([len(text) for text in texts], np.int64)
     kept = pa.array([text[:TEXT_KEPT] for text in texts], pa.binary())
-    return ReadPart(NOTHING, rejects(where, code[where], lengths, kept), count, len(where), loosened)
+    return set_aside(rejects(where, code[where], lengths, kept), code, loosened)
 
 
 def _values(role: str, column: pa.Array) -> list[str]:
