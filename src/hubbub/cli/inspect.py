@@ -3,41 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from hubbub.cli.config import read_configuration
 from hubbub.cli.options import NewLogOptions
-from hubbub.cli.raw_log import looking
+from hubbub.cli.raw_log import looking, on_disk
 from hubbub.cli.terminal import Terminal, command
+from hubbub.errors import InputError
 
 if TYPE_CHECKING:
     from hubbub.look.inspected import HeldBy, Profile, Quantiles
 
+PROPOSED = ("table", "jsonl")  # formats that leave open who the user is, and can be proposed
 BANNER = "OWNER ONLY. Exact numbers of the raw log: not private, do not publish."
 
 
+@dataclass(frozen=True, kw_only=True)
+class InspectOptions(NewLogOptions):
+    """A raw log that is looked at."""
+
+    rejects: Annotated[
+        str | None, typer.Option(help="Keep the rejected lines with their reasons in this file.", metavar="FILE")
+    ] = None
+
+
 @command
-def inspect(log: NewLogOptions, terminal: Terminal) -> None:
+def inspect(log: InspectOptions, terminal: Terminal) -> None:
     """Profile a raw log: users, searches, rejected lines, how many users hold a query. Not private; recorded.
+
+    Of a file in no known format it shows what it looks like, values masked, and a command to paste.
 
     Example: hubbub inspect log.tsv.gz --format aol
     """
+    from hubbub.ingest.output import write_rejects
     from hubbub.look.inspected import profile
 
     stated = read_configuration(log.config)
     log = stated.fill(log)
     share = log.share()
-    with looking("inspect", log, stated.owner.period, terminal, BANNER) as raw:
-        found = profile(raw, share)
+    with on_disk(log) as here:
+        if (why := unknown(here)) is not None:
+            _propose(here.require(), log.require(), why, terminal)
+            return
+        with looking("inspect", here, stated.owner.period, terminal, BANNER) as raw:
+            found = profile(raw, share)
+            if log.rejects and raw.ingested.rejects is not None:
+                write_rejects(raw.ingested.rejects, Path(log.rejects))
+                terminal.say(f"{found.rejected:,} rejected lines are in {log.rejects}, which only you can read.")
     terminal.say_all(lines(found))
     for warning in found.warnings:
         terminal.warn(warning)
     terminal.document({"owner_only": found.record()})
 
 
+def unknown(log: NewLogOptions) -> str | None:
+    """Why nothing says how the log is to be read; None if something does."""
+    from hubbub.ingest import AUTO, sniff
+
+    if log.columns or log.format not in (None, AUTO, *PROPOSED):
+        return None
+    try:
+        sniff(log.require())
+    except InputError as error:
+        return error.what
+    return None
+
+
+def _propose(file: str, called: str, why: str, terminal: Terminal) -> None:
+    """Show what an unknown file looks like."""
+    from hubbub.ingest.proposal import lines, propose
+
+    found = propose(file, called)
+    terminal.say(why)
+    terminal.say_all(lines(found))
+    terminal.document({"owner_only": {"proposal": found.record()}})
+
+
 def lines(found: Profile) -> Iterator[str]:
     """The profile for a person."""
-    yield f"lines      {found.lines:,} read, {found.dropped:,} dropped, {found.rejected:,} rejected, {found.rows:,} rows"
+    lost = f"{found.dropped:,} dropped, {found.rejected:,} rejected"
+    yield f"lines      {found.lines:,} read, {lost}, {found.rows:,} rows"
     for reason, n in found.reasons.items():
         yield f"             {reason}: {n:,}"
     yield f"period     {found.first or 'no times'}" + (f" to {found.last}" if found.last else "")

@@ -78,15 +78,22 @@ def with_format(log: Log, terminal: Terminal) -> Log:
 
 
 @contextmanager
-def readable(log: Log, terminal: Terminal) -> Iterator[Log]:
-    """The log where it can be read more than once, and how: standard input is kept aside, and removed after use."""
+def on_disk(log: Log) -> Iterator[Log]:
+    """The log where it can be read more than once: standard input is kept aside, and removed after use."""
     from hubbub.ingest.standard_input import DASH, spooled
 
     if log.require() != DASH:
-        yield with_format(log, terminal)
+        yield log
         return
     with spooled(Path(log.work) if log.work else None) as file:
-        yield with_format(replace(log, log=str(file)), terminal)
+        yield replace(log, log=str(file))
+
+
+@contextmanager
+def readable(log: Log, terminal: Terminal) -> Iterator[Log]:
+    """The log on the disk, and how it is read."""
+    with on_disk(log) as here:
+        yield with_format(here, terminal)
 
 
 def open_log(log: LogOptions, period: Period | None, terminal: Terminal, run: Run | None = None) -> SearchLog:

@@ -96,3 +96,19 @@ class PartWriter:
             given=self.log.parent,
             next="free space there, or choose another working folder",
         )
+
+
+def write_rejects(table: Path, file: Path) -> None:
+    """The rejected lines as tab separated text in a new file of the owner's alone; what is no text as escapes."""
+    try:
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as text:
+            text.write("\t".join(REJECTS.names) + "\n")
+            for batch in pq.ParquetFile(table).iter_batches():
+                for row in batch.to_pylist():
+                    line = row["text"].decode(errors="backslashreplace")
+                    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+                    text.write("\t".join([*(str(row[name]) for name in REJECTS.names[:-1]), shown]) + "\n")
+    except OSError as error:
+        raise OutputError(
+            f"The rejected lines cannot be written: {error.strerror}.", given=file, next="name a file that is not there"
+        ) from None

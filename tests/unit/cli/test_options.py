@@ -30,7 +30,7 @@ OWNER = "--users-public --new-population --other-people --allow-empty --drop-out
 PROMISED = {
     "demo": "--out=demo --users=20000",
     "synth": "--users! --out! --preset=aol --seed=0 --truth --canaries",
-    "inspect": f"log {LOG} --max-rejects",
+    "inspect": f"log {LOG} --max-rejects --rejects",
     "estimate": f"log {LOG} --max-rejects {MECHANISM} --users --preset --sample --runs",
     "release": f"log {LOG} --max-rejects {MECHANISM} {OWNER} --out --seed --not-private",
     "evaluate": f"release! --log {LOG} --task --truth --seed=0",
