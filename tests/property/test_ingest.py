@@ -75,7 +75,7 @@ def moment(when: str) -> int:
                     datetime.fromtimestamp(seconds, UTC)
                     return seconds
         raise ValueError
-    if re.fullmatch("[0-9]{8}.*", when) and "T" not in when:
+    if re.search("[.,](?![0-9])", when) or (re.fullmatch("[0-9]{8}.*", when) and "T" not in when):
         raise ValueError
     found = datetime.fromisoformat(when.replace(" UTC", "Z"))
     return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() // 1)

@@ -76,10 +76,11 @@ class Utf8Of:
 
     def read(self, size: int, /) -> bytes:
         """The next bytes; none at the end."""
-        data, self._rest = self._rest, b""
-        while not data and (chunk := self._wide.read(size)):
-            data = self._utf8(chunk)
-        return data or self._utf8(b"", final=True)
+        rest, self._rest = self._rest, b""
+        while chunk := self._wide.read(size):
+            if data := rest + self._utf8(chunk):
+                return data
+        return rest or self._utf8(b"", final=True)
 
     def _utf8(self, chunk: bytes, final: bool = False) -> bytes:
         try:

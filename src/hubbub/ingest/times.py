@@ -77,7 +77,8 @@ def usual(column: pa.Array) -> Numbers:
 def parse(text: str) -> int | None:
     """Epoch seconds of a time in any usual form, or None."""
     if EPOCH.fullmatch(text):
-        value, known = by_magnitude(np.array([int(text)], np.int64)) if len(text) < 19 else _large(text)
+        number = int(text)
+        value, known = by_magnitude(np.array([number if abs(number) < 2**63 else LATEST + 1], np.int64))
         return int(value[0]) if known[0] else None
     if found := FRACTION.fullmatch(text):
         return int(found[1]) if YEAR_1990 <= int(found[1]) < YEAR_2100 else None
@@ -112,13 +113,6 @@ def by_magnitude(number: Ints) -> tuple[Ints, Mask]:
         finer = (number >= YEAR_1990 * ticks) & (number < YEAR_2100 * ticks)
         seconds, known = np.where(finer, number // ticks, seconds), known | finer
     return seconds, known
-
-
-def _large(text: str) -> tuple[Ints, Mask]:
-    number = int(text)
-    fits = abs(number) < 2**63
-    value, known = by_magnitude(np.array([number if fits else 0], np.int64))
-    return value, known & fits
 
 
 def _zones(column: pa.Array) -> tuple[Ints, Mask]:
