@@ -36,7 +36,7 @@ NO_SIZE = {
     "a scale, and the audit samples the law on both sides": "noise.gaussian:DIRECT_BELOW noise.laplace:DIRECT_BELOW",
     "a rule for one line or one value, whatever else the log holds": """ingest.lines:MAX_LINE ingest.lines:NEWLINE
         ingest.lines:RETURN ingest.clean:BLANK ingest.numbers:LATEST ingest.numbers:MAX_RANK ingest.numbers:ISO_LENGTH
-        ingest.times:YEAR_1990 ingest.times:YEAR_2100 ingest.times:FURTHEST ingest.archives:ENCRYPTED
+        ingest.times:YEAR_1990 ingest.times:YEAR_2100 ingest.times:FURTHEST
         ingest.proposal:HEAD ingest.proposal:LONGEST
         ingest.schema:TEXT_KEPT ingest.sniff:LINES""",
     "a unit, a width, a share, a number of bins or of letters": """steps.profile:BUSIEST steps.profile:WEEK
