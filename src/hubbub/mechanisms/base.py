@@ -234,6 +234,19 @@ class Mechanism(Traits, ABC):
         vars(made).update(other, _stated={})
         return made
 
+    def remade(self, settings: Mapping[str, Any]) -> Self:
+        """The same mechanism with other parameters: its variant, neighbours, tables and public lists stay."""
+        return type(self)(
+            variant=self.variant,
+            neighbours=self.neighbours,
+            tables=self.tables,
+            serp=self.serp,
+            pool=self.pool,
+            public_list=self.public_list,
+            previous=self.previous,
+            **settings,
+        )
+
     def _default_tables(self) -> tuple[str, ...]:
         return self.default_tables
 

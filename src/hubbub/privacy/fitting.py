@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from hubbub.errors import OverBudget, ParameterError, UserError
-from hubbub.mechanisms import build
 from hubbub.privacy.account import Loss
 from hubbub.privacy.envelope import Envelope, by_sums, planned
 from hubbub.privacy.guarantee import number
@@ -88,14 +87,7 @@ def another(mechanism: Mechanism) -> Make:
         settings["epsilon"] = str(epsilon)
         if "delta" in settings:
             settings["delta"] = part_of(Fraction(settings["delta"]), part)
-        return build(
-            mechanism.name,
-            settings,
-            variant=mechanism.variant,
-            neighbours=mechanism.neighbours,
-            tables=mechanism.tables,
-            **{name: getattr(mechanism, name) for name in ("serp", "pool", "public_list", "previous")},
-        )
+        return mechanism.remade(settings)
 
     return make
 

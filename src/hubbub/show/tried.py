@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hubbub.errors import UserError
 from hubbub.privacy.guarantee import number
@@ -34,27 +34,15 @@ def other_budgets(
         epsilon = Fraction(mechanism.given["epsilon"]) * times
         say(f"estimating at ε = {number(float(epsilon))}")
         try:
-            found = estimate_log(_at(mechanism, epsilon), log, runs=RUNS if times == 1 else 1)
+            found = estimate_log(
+                mechanism.remade({**mechanism.given, "epsilon": epsilon}), log, runs=RUNS if times == 1 else 1
+            )
         except UserError:  # not every budget can be drawn
             continue
         tried += _tried(found, float(epsilon))
         if times == 1:
             laws = {name: SurvivalLine.of(table.curve, ESTIMATED) for name, table in found.tables.items()}
     return tuple(tried), laws
-
-
-def _at(mechanism: Mechanism, epsilon: Fraction) -> Mechanism:
-    """The same mechanism with another ε; everything else as it was asked for."""
-    asked: dict[str, Any] = {
-        "variant": mechanism.variant,
-        "neighbours": mechanism.neighbours,
-        "tables": mechanism.tables,
-        "serp": mechanism.serp,
-        "pool": mechanism.pool,
-        "public_list": mechanism.public_list,
-        "previous": mechanism.previous,
-    }
-    return type(mechanism)(**asked | dict(mechanism.given) | {"epsilon": epsilon})
 
 
 def _tried(found: Estimate, epsilon: float) -> list[Tried]:

@@ -35,7 +35,7 @@ LATE = (
 
 @dataclass
 class Job:
-    """One release run."""
+    """One release that runs in a process of its own."""
 
     words: list[str]
     out: Path

@@ -45,7 +45,7 @@ class OpenedLog:
 
     @property
     def ready(self) -> bool:
-        """Whether there are numbers."""
+        """Whether the log is read, so that estimates can be made."""
         return self.profile is not None
 
 
@@ -125,7 +125,7 @@ class Studio:
         return replace(self.options, **dict.fromkeys(confirmed, True))
 
     def command(self, asked: Question, name: str, confirmed: Confirmed = frozenset()) -> list[str]:
-        """The same as a command."""
+        """The release that the page asks for, as the words of the command."""
         given = vars(self.log) | vars(self._agreed(confirmed))
         return release_command(given, asked, self.folder / (name or "release"))
 

@@ -82,7 +82,7 @@ class Views:
         }
 
     def opened(self, request: Request, _: Answer) -> Answer:
-        """How far reading is."""
+        """Whether the log is read, and how much of it."""
         opened = self.studio.opened
         if opened is None:
             return {"ready": False, "problem": "No log was opened."}
@@ -182,7 +182,7 @@ class Views:
         return {"job": self.studio.progress()}
 
     def job(self, request: Request, _: Answer) -> Answer:
-        """How far the run is."""
+        """How far the running release is."""
         return {"job": self.studio.progress()}
 
     # ------------------------------------------------------------------ browse

@@ -67,7 +67,7 @@ class Bench:
     @staticmethod
     @contextmanager
     def open(source: CleanedLog) -> Iterator[Bench]:
-        """Close everything at the end."""
+        """A bench over the log, closed with everything that it opened."""
         with ExitStack() as stack:
             work = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=source.work, prefix="bench-")))
             log = stack.enter_context(opened(source.parquet, work, source))

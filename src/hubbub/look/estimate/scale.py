@@ -73,11 +73,11 @@ class ScaledPools(LocalPools):
         self._counted: tuple[Floats, Floats] | None = None
 
     def weights(self, live: Integers) -> Integers:
-        """Grown."""
+        """What each live key weighs at N users."""
         return _whole(self.pools.weights(live) * self.by[live])
 
     def recount(self, ids: Integers, lam: Integers, cap2: int) -> Integers:
-        """Grown."""
+        """What is counted again of released keys, at N users."""
         sums = self.pools.recount(ids, lam, cap2)
         self._counted = (sums / np.maximum(lam, 1), self.by[ids])
         return _whole(sums * self.by[ids])

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hubbub.errors import UserError
 from hubbub.privacy.account import Domain, Step
@@ -115,15 +115,9 @@ def _alternatives(mechanism: Mechanism) -> Iterator[tuple[str, Mechanism]]:
         value = mechanism.settings.get(parameter.name)
         if parameter.kind == "integer" and isinstance(value, int) and value > 1 and not parameter.fact:
             changes.append((parameter.name, value // 2))
-    context: dict[str, Any] = {
-        "variant": mechanism.variant,
-        "neighbours": mechanism.neighbours,
-        "tables": mechanism.tables,
-    }
-    context |= {"serp": mechanism.serp, "pool": mechanism.pool}
     for name, value in changes:
         try:
-            other = type(mechanism)(**context, **(given | {name: value}))  # type: ignore[arg-type]
+            other = mechanism.remade({**given, name: value})
         except UserError:
             continue
         greek = {"epsilon": "ε", "delta": "δ"}.get(name, name)

@@ -31,7 +31,7 @@ def similarity(clicks: Matrix) -> Matrix:
 
 
 def single_link(similar: Matrix, least: float = SIMILAR) -> Ints:
-    """The cluster of each website."""
+    """Which cluster each website is in, by single-link clustering."""
     joined = similar.copy()
     joined.data = (joined.data >= least - 1e-12).astype(np.float64)
     joined.eliminate_zeros()

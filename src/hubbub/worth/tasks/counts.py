@@ -36,7 +36,7 @@ class CountsTask(Task, register=True):
     reads = KINDS
 
     def score(self, original: Evidence, release: Evidence, setup: Setup) -> Scores:
-        """Every table that both have."""
+        """How far the counts of every table that both have agree."""
         scores: Scores = {}
         for kind in KINDS:
             theirs = release.table(kind)

@@ -112,7 +112,7 @@ class Located:
 
 
 class Retrieval(Task, register=True):
-    """The three rankings, five folds."""
+    """Three ways to rank pages for a query, each tested on five folds of users."""
 
     name = "retrieval"
     about = "how well clicks and transitions find the pages that other users click"
@@ -120,7 +120,7 @@ class Retrieval(Task, register=True):
     reads = ("clicks", "transitions")
 
     def score(self, original: Evidence, release: Evidence, setup: Setup) -> Scores:
-        """Every fold, both columns."""
+        """The mean over the folds, learned from the original and from the release."""
         if original.log is None:
             raise NotEvaluable("the original is not a log, so it cannot be split into folds")
         released = Graph.of(need(release, "clicks", "release"), release.table("transitions"))

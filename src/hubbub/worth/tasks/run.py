@@ -154,7 +154,7 @@ def keep(
 
 
 def read(folder: Path, name: str = "scores.json") -> dict[str, Any]:
-    """What was scored so far."""
+    """The scores that were kept so far, by task."""
     path = folder / name
     if not path.is_file():
         return {}
