@@ -82,9 +82,13 @@ class LaplaceTest:
         """P(released)."""
         return self.moments(counted)[0]
 
+    def at(self, count: int) -> float:
+        """P(released) of one count."""
+        return float(self.chance(np.array([float(count)]))[0])
+
     def fewest(self, at_least: float) -> int:
         """The smallest count with at least this chance."""
-        return fewest(lambda n: float(self.chance(np.array([float(n)]))[0]), at_least)
+        return fewest(self.at, at_least)
 
 
 @dataclass(frozen=True)

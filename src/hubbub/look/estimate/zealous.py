@@ -92,7 +92,7 @@ def _measured(mechanism: Mechanism, source: Source, step: Step, found: TableEsti
     frequent, epsilon = step.threshold or 1, Fraction(mechanism.proven().epsilon or 0) / len(mechanism.steps())
     xi, lam = (frequent - 1 - step.floor) / 2, float(step.scale)
     law = LaplaceTest.of(step)
-    accuracy, sure = float(law.chance(np.array([float(frequent)]))[0]), law.fewest(SURE)
+    accuracy, sure = law.at(frequent), law.fewest(SURE)
     wrong = 0.0 if found.counted is None else _wrong(step, law, found.counted)
     many = 0 if found.counted is None else int((found.counted >= frequent).sum())
     domain = corollary1(source.users, step.l0, frequent, step.floor, epsilon, accuracy)

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.mechanisms.base import Released
+from hubbub.mechanisms.survival import LaplaceTest
 from hubbub.mechanisms.traits import Wording
 from hubbub.privacy.account import Step
 from hubbub.privacy.coins import CoinStep
@@ -102,7 +103,9 @@ class Chances:
     """What a published value, or none, says about one user more."""
 
     def __init__(self, mechanism: Mechanism, table: str) -> None:
-        self.step = next((s for s in mechanism.steps() if s.name == table and isinstance(s, Step | CoinStep)), None)
+        step = next((s for s in mechanism.steps() if s.name == table), None)
+        counted = LaplaceTest.of(step).at if isinstance(step, Step) else None
+        self.chance = step.chance if isinstance(step, CoinStep) else counted
         self.threshold = mechanism.thresholds().get(table, 1) if not mechanism.steps() else None
         self.known: dict[int, float] = {}
 
@@ -112,7 +115,7 @@ class Chances:
             return float(count >= self.threshold)
         n = round(count)
         if n not in self.known:
-            self.known[n] = 0.5 if self.step is None else float(self.step.chance(n))
+            self.known[n] = 0.5 if self.chance is None else float(self.chance(n))
         return self.known[n]
 
     def ratio(self, others: float, seen: tuple[float, float] | None) -> float:
