@@ -42,7 +42,8 @@ NOT_OF_THE_LOG = {
     "what the owner asked for, refused when a mechanism, an engine or a period is made": {
         "mechanisms/__init__.py build",
         "mechanisms/anonymity/base.py resolve",
-        "mechanisms/base.py __init__ _error",
+        "mechanisms/base.py __init__",
+        "mechanisms/parameter.py _error",
         "mechanisms/crowd/__init__.py resolve",
         "mechanisms/crowd/calibrate.py _served calibrate",
         "mechanisms/crowd/histograms.py histograms",
