@@ -48,7 +48,7 @@ STATED = {
     ("adaptive", "queries"): (8, 10),
     ("safelog", "queries"): (5, 2),  # after it, which of the few that noise alone lets pass are held
     ("safelog", "queries,transitions"): (17, 8),
-    ("optimal", "log"): (8, 0),
+    ("optimal", "log"): (7, 0),
     ("k-query", "queries"): (2, 0),
     ("k-session", "log"): (6, 0),
     ("k-click", "clicks"): (2, 0),
