@@ -62,7 +62,7 @@ NOT_OF_THE_LOG = {
         "log/__init__.py __post_init__ _engine",
     },
     "how the log is to be read, refused before its first record": {
-        "ingest/readers/base.py fixed reader",
+        "ingest/readers/base.py columns",
         "ingest/run.py _refuse_overwriting ingest",
         "ingest/sniff.py sniff",
         "ingest/readers/table.py _mapping",
