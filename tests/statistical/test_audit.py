@@ -168,13 +168,6 @@ def test_replication_is_independent_runs() -> None:
     assert abs(float(np.corrcoef(values[1:], values[:-1])[0, 1])) < 0.08
 
 
-@pytest.mark.parametrize("fault", SHARED_MUTANTS, ids=lambda f: f.name)
-def test_every_fault_has_a_place(fault: Fault) -> None:
-    """Code that moves takes its faults along."""
-    with fault.planted():
-        pass
-
-
 @pytest.mark.parametrize(
     "fault", [f for f in SHARED_MUTANTS if "card" in f.name or "fork" in f.name], ids=lambda f: f.name
 )
