@@ -62,7 +62,10 @@ NOT_OF_THE_LOG = {
         "log/__init__.py __post_init__ _engine",
     },
     "how the log is to be read, refused before its first record": {
-        "ingest/readers/base.py columns",
+        "ingest/readers/base.py columns settled",
+        "ingest/stated.py checked",
+        "ingest/encodings.py known",
+        "ingest/times.py clock",
         "ingest/run.py _refuse_overwriting ingest",
         "ingest/sniff.py sniff",
         "ingest/readers/table.py _mapping",
@@ -70,7 +73,7 @@ NOT_OF_THE_LOG = {
     },
     "what the ledger says, or the plan": {
         "release/refusals.py refuse_other_period refuse_by_ledger",
-        "release/earlier.py settled _refusal",
+        "release/earlier.py settled _refusal read_previous",
         "release/booking.py reserve",
         "release/resume.py find",
     },
