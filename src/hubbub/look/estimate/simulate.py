@@ -83,7 +83,7 @@ def each(mechanism: Mechanism, source: Source, runs: int) -> Iterator[dict[str, 
         shapes = samples | {
             table: shape_of(log, mechanism.offers[table], keys_of(log, table, measured, found), unbounded[table])
             for table in found
-            if table in unbounded and _later(measured.get(table), samples.get(table))
+            if table in unbounded and _later(measured.get(table), samples.get(table), found[table])
         }
         yield {
             table: look(mechanism.value_column, sample, scale, measured.get(table), ready.get(table), found[table])
@@ -101,10 +101,10 @@ def keys_of(log: SearchLog, table: str, measured: Mapping[str, Any], found: Tabl
     return f"released_{table}"
 
 
-def _later(measured: Any, sample: LogShape | None) -> bool:
+def _later(measured: Any, sample: LogShape | None, found: Released) -> bool:
     """Whether keys are known only now: they followed from a release, or stood on a list and nobody holds them."""
     adopted = isinstance(measured, EnginePools) and sample is not None and measured.size > int((sample.id >= 0).sum())
-    return adopted or measured is None
+    return adopted or (measured is None and found.text is not None)
 
 
 def look(value: str, sample: LogShape, scale: float, measured: Any, ready: Any, found: Released) -> SimulatedRun:
