@@ -37,7 +37,7 @@ NO_SIZE = {
     "a rule for one line or one value, whatever else the log holds": """ingest.lines:MAX_LINE ingest.lines:NEWLINE
         ingest.lines:RETURN ingest.clean:BLANK ingest.numbers:LATEST ingest.numbers:MAX_RANK ingest.numbers:ISO_LENGTH
         ingest.times:YEAR_1990 ingest.times:YEAR_2100 ingest.times:FURTHEST
-        ingest.proposal:HEAD ingest.proposal:LONGEST
+        ingest.proposal:HEAD ingest.proposal:LONGEST ingest.output:SHOWN
         ingest.schema:TEXT_KEPT ingest.sniff:LINES""",
     "a unit, a width, a share, a number of bins or of letters": """steps.profile:BUSIEST steps.profile:WEEK
         steps.profile:HOUR steps.profile:MONDAY steps.sessions:GAP mechanisms.crowd.stages:KEYWORDS

@@ -18,6 +18,8 @@ from hubbub.switches import switch
 
 ROW_GROUP = switch(__name__, "ROW_GROUP", 122_880, low=40)  # DuckDB's own: the unit of its parallel scan
 
+SHOWN = 200  # bytes of a rejected line in an error
+
 
 class PartWriter:
     """Collects parts in order and counts what was read, kept, dropped and rejected."""
@@ -26,7 +28,7 @@ class PartWriter:
         self.log, self.rejects = into / "log.parquet", into / "rejects.parquet"
         self.read = self.kept = self.dropped = 0
         self.reasons: Counter[str] = Counter()
-        self.first_reject: tuple[str, int, str] | None = None  # file, line, reason
+        self.first_reject: tuple[str, int, str, str] | None = None  # file, line, reason, head of the text
         self._temporary = {path: path.with_name(f".{path.name}.{os.getpid()}") for path in (self.log, self.rejects)}
         self._waiting: list[pa.RecordBatch] = []
         try:
@@ -59,7 +61,8 @@ class PartWriter:
     def _add_rejects(self, rejects: pa.RecordBatch, file: str, first_line: int) -> None:
         lines = pc.add(rejects["line"], first_line)
         if self.first_reject is None:
-            self.first_reject = (file, lines[0].as_py(), rejects["reason"][0].as_py())
+            text = rejects["text"][0].as_py()[:SHOWN].decode(errors="backslashreplace")
+            self.first_reject = (file, lines[0].as_py(), rejects["reason"][0].as_py(), text)
         for entry in pc.value_counts(rejects["reason"]).to_pylist():
             self.reasons[entry["values"]] += entry["counts"]
         names = pa.repeat(file, rejects.num_rows)

@@ -143,11 +143,11 @@ def _nothing_kept(source: str | Path, format: str, output: PartWriter) -> InputE
         return InputError(what, given=source, next="check that it was copied whole")
     labels = {reason.label: reason for reason in Reason}
     often, times = output.reasons.most_common(1)[0]
-    file, line, first = output.first_reject
+    file, line, first, text = output.first_reject
     return InputError(
         f"No record of the log can be used: {times} of {output.read} are rejected as {often} "
         f"({labels[often].sentence}); the first, line {line} of {file}, as {first} ({labels[first].sentence}).",
-        given=f"{source}, read as format {format}",
+        given=f"{source}, read as format {format}; line {line}: {text!r}",
         allowed="a log with at least one usable record",
-        next="check --format and --columns against the file's first lines",
+        next=f"check --format and --columns; `hubbub inspect {source}` shows what the file looks like",
     )
