@@ -14,7 +14,7 @@ from hubbub.ingest.objects import from_objects
 from hubbub.ingest.times import usual
 
 NAMES = {"user": "u.id", "query": "q", "time": "t"}
-VALUES = st.sampled_from(
+VALUES: st.SearchStrategy[Any] = st.sampled_from(
     ["", " ", "lilac", "a\0b", "\ud800", 'say "hi"', 7, 7.5, True, None, [], {}, {"id": "x"}, "2006-03-01"]
 )
 OBJECT = st.fixed_dictionaries(
