@@ -28,7 +28,7 @@ NO_SIZE = {
         noise.tables:WORD_BITS noise.binomial:GROUP_MEAN noise.source:SECRET_BYTES
         mechanisms.crowd.calibrate:LAMBDA_BITS
         mechanisms.crowd.histograms:GRID_BITS mechanisms.rounds:GRID_BITS mechanisms.safelog.calibrate:GRID
-        mechanisms.base:DIGITS""",
+        mechanisms.parameter:DIGITS""",
     "a limit beyond which it is refused": """noise.bernoulli:DENOMINATOR_LIMIT noise.cells:MAX_CELL_BITS
         noise.gaussian:NUMERATOR_LIMIT noise.laplace:SCALE_LIMIT noise.laplace:NUMERATOR_LIMIT noise.uniform:MOST
         steps.holdings:MOST mechanisms.rounds:WIDEST_NOISE mechanisms.safelog.perturb:MOST_PAIRS
