@@ -71,7 +71,7 @@ CASES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "two roles": (("@table.csv", *TABLE, "--columns", "user=who,query=who"), ("one column two roles",)),
     "columns without =": (("@table.csv", *TABLE, "--columns", "user"), ("--columns cannot be read", "user=…")),
     "columns for aol": (("@good.tsv", "--columns", "user=1"), ("--columns",)),
-    "unknown separator": (("@table.dat", *TABLE, "--columns", "user=1,query=2"), ("how its columns are separated",)),
+    "unknown separator": (("@table.dat", *TABLE, "--columns", "user=1,query=2"), ("without a header", "--separator")),
     "fake parquet": (("@fake.parquet", *TABLE), ("is not Parquet, or is damaged",)),
     # numbers
     **{
@@ -103,7 +103,7 @@ CASES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "unknown variant": (("--variant", "loose"), ("no such variant", "loose", "strict, published")),
     "unknown relation": (("--neighbours", "both"), ("no such neighbouring relation", "both", "add-remove, replace")),
     "unknown table": (("--tables", "queries,clikcs"), ("does not release this table", "clikcs", "queries, clicks")),
-    "unknown format": (("--format", "aolx"), ("format is unknown", "aolx", "aol, excite, sogou, table, ubi")),
+    "unknown format": (("--format", "aolx"), ("format is unknown", "aolx", "aol, excite, jsonl, sogou, table, ubi")),
     "unknown engine": (("--engine", "sparky"), ("no such engine", "sparky", "duckdb")),
     "unknown option": (("--epsilom", "2"), ("No such option", "--epsilom")),
     "set twice": (("--set", "keep=first", "--set", "keep=random"), ("set twice", "keep", "set it once")),
