@@ -1,7 +1,7 @@
 """Whatever the bytes: a reader, a card, a configuration or a ledger is read, or refused in words. No crash, no hang.
 
-Of a log, every record is kept or rejected. Of a card, anything but its own words is called broken. Of a ledger,
-nothing is read that was not written.
+Of a log, every record is kept, dropped or rejected. Of a card, anything but its own words is called broken. Of a
+ledger, nothing is read that was not written.
 """
 
 from __future__ import annotations
@@ -39,11 +39,16 @@ MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 FILES = {
     "aol": "log.tsv",
     "excite": "log.txt",
+    "jsonl": "log.dat",
     "sogou": "log.txt",
     "table": "log.csv",
     "ubi": "log.ndjson",
 }
-COLUMNS = {"table": {"user": "1", "query": "2"}, "ubi": {"user": "client_id"}}
+COLUMNS = {
+    "jsonl": {"user": "client_id", "query": "user_query"},
+    "table": {"user": "1", "query": "2"},
+    "ubi": {"user": "client_id"},
+}
 PIECES = st.sampled_from(
     [b"\t", b"\n", b"\r\n", b",", b'"', b'""', b"\0", b"\xff", b"\xef\xbb\xbf", b"user", b"a", b" ", b"[q]", b"{", b"}",
      b'{"client_id": "c", "query_id": "1", "user_query": "x"}', b'{"action_name": "click", "client_id": "c"}',
@@ -65,7 +70,8 @@ def test_any_bytes_are_kept_or_rejected(format: str, data: bytes) -> None:
         except UserError as error:
             assert str(error)
             return
-        assert read.read == pq.read_metadata(read.log).num_rows + pq.read_metadata(read.rejects).num_rows
+        kept, rejected = (pq.read_metadata(path).num_rows for path in (read.log, read.rejects))
+        assert read.read == kept + read.dropped + rejected
         assert sum(read.reasons.values()) == read.rejected and read.kept > 0
 
 
@@ -82,7 +88,8 @@ def test_damaged_parquet_is_refused_or_read(at: float, piece: bytes, cut: bool) 
         path.write_bytes(data[:n] if cut else data[:n] + piece + data[n + len(piece) :])
         with suppress(UserError):
             read = ingest(path, Path(folder) / "read", format="table", columns={"user": "user", "query": "query"})
-            assert read.read == pq.read_metadata(read.log).num_rows + pq.read_metadata(read.rejects).num_rows
+            kept, rejected = (pq.read_metadata(path).num_rows for path in (read.log, read.rejects))
+            assert read.read == kept + read.dropped + rejected
 
 
 # ------------------------------------------------------------------ the card
