@@ -164,6 +164,7 @@ def test_every_row_is_complete(rows: list[ExperimentRow]) -> None:
         json.dumps(record, allow_nan=False)
 
 
+@pytest.mark.slow
 def test_rows_say_what_they_rest_on(rows: list[ExperimentRow]) -> None:
     """Circular, second hand, by construction, or on next to nothing; MAP at a cut-off is called so."""
     said = {row.id: row.caution for row in rows}

@@ -16,6 +16,8 @@ from hubbub.papers.experiments.own import OwnLog
 from hubbub.privacy.ledger import Ledger
 from hubbub.synth.run import synthesise
 
+pytestmark = pytest.mark.slow
+
 USERS = 300
 
 
