@@ -135,6 +135,12 @@ def test_a_changed_card_is_broken(written: Path, data: st.DataObject) -> None:
     _is_broken(written, json.dumps(changed).encode(), same=_plain(changed) == _plain(card))
 
 
+def test_a_card_of_no_tables_is_broken(written: Path) -> None:
+    card = json.loads((written / "public" / "card.json").read_text())
+    card["release"]["contains"] = []
+    _is_broken(written, json.dumps(card).encode(), same=False)
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(at=st.floats(0, 1, exclude_max=True), piece=st.binary(min_size=1, max_size=4))
 def test_damaged_card_bytes_are_broken_or_refused(written: Path, at: float, piece: bytes) -> None:

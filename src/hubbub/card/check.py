@@ -206,12 +206,13 @@ def _short(value: object) -> str:
 def _pages(card: Card, public: Path) -> Iterator[Finding]:
     """The pages are what most people read: they must say what the card says."""
     import pyarrow as pa
+    from jinja2 import TemplateError
 
     from hubbub.show.page import read_tables, render
 
     try:
         pages = render(card, read_tables(public, card))
-    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
+    except (pa.ArrowException, TemplateError, OSError, ValueError, LookupError, TypeError) as error:
         yield Finding("the pages can be made again from the card and the tables", False, str(error).splitlines()[0])
         return
     for name, text in pages.items():
