@@ -145,7 +145,7 @@ def lines(found: Proposal) -> Iterator[str]:
     for column in found.columns:
         yield f"  {column.name:<{width}}  " + "  |  ".join(column.samples)
     for role, means in ROLES.items():
-        yield f"  {role} ({means}): perhaps " + (", ".join(found.candidates[role]) or "none of them by its name")
+        yield f"  {role} ({means}): perhaps " + (", ".join(found.candidates[role]) or "none, by their names")
     yield "Put the column that says who is protected in the place of USER: it is never guessed. Correct the rest. Then:"
     yield f"  {found.command}"
 
