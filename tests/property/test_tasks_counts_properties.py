@@ -34,6 +34,8 @@ def test_counts(rows: list[tuple[int, int, bool]], factor: int) -> None:
     for metric, value in found.items():
         if metric.startswith(("coverage", "l1")):
             assert value is not None and 0 <= value <= 1
+        if metric == "total_variation":
+            assert value is None or -1e-12 <= value <= 1 + 1e-12
         if metric.startswith("kl"):
             assert value is None or value >= 0
         if value is None:

@@ -22,7 +22,7 @@ from hubbub.mechanisms import Mechanism
 from hubbub.privacy.guarantee import Guarantee, finite
 from hubbub.worth.tasks.run import NOT_EVALUABLE
 
-LESS = ("error", "l1", "kl", "average_difference", "unknown", "delta", "epsilon")
+LESS = ("error", "l1", "kl", "average_difference", "rms_difference", "total_variation", "unknown", "delta", "epsilon")
 """Stems of metrics of which less is better."""
 
 

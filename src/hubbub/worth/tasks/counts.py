@@ -7,6 +7,8 @@ For each of keywords, queries, clicks and transitions (query pairs) that the rel
     kl@j                KL(p ‖ q) in nats over those of them that the release has (§7.2)
     distinct, total     number of keys, and the sum of their counts (Table 3)
     average_difference  of the counts, the release's scaled to the original's total (§8.1, Figure 5)
+    rms_difference      the root of the mean square of these differences (§8.1)
+    total_variation     ½ Σ |p − q| over the keys of both, relative frequencies in the whole tables (§8.1)
     unknown             published keys that the original does not have
 
 and the published share of distinct queries and of search volume (Korolova et al., experiments). A key that is missing
@@ -75,6 +77,8 @@ def compare(c: Integers, x: Integers, at: Integers, *, bare: bool = False) -> Sc
         scores["total"] = {"original": int(c.sum()), "release": int(x.sum())}
         scaled = q * c.sum()  # §8.1: a common factor makes the totals equal
         scores["average_difference"] = {"original": 0.0, "release": float(np.abs(c - scaled).mean())}
+        scores["rms_difference"] = {"original": 0.0, "release": float(np.sqrt(np.square(c - scaled).mean()))}
+        scores["total_variation"] = {"original": 0.0, "release": total_variation(p, q, x, at)}
     return scores
 
 
@@ -90,6 +94,16 @@ def kl(p: Floats, q: Floats) -> float | None:
         return None
     p, q = p[both] / p[both].sum(), q[both] / q[both].sum()
     return max(0.0, float(np.sum(p * np.log(p / q))))
+
+
+def total_variation(p: Floats, q: Floats, x: Integers, at: Integers) -> float | None:
+    """The most that a set of keys can differ by; keys of the release alone count too. None without a total."""
+    total = int(x.sum())
+    if total <= 0:
+        return None
+    alone = np.ones(x.size, np.bool_)
+    alone[at[at >= 0]] = False
+    return (float(np.abs(p - q).sum()) + float(np.abs(x[alone]).sum() / total)) / 2
 
 
 def published(original: Evidence, queries: pa.Table, kept: npt.NDArray[np.bool_]) -> Scores:

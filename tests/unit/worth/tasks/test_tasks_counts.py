@@ -42,6 +42,9 @@ def test_by_hand() -> None:
     assert release["queries.kl@all"] == pytest.approx(2 / 3 * math.log(8 / 9) + 1 / 3 * math.log(4 / 3))
     # scaled by 100/50 the release says w 60, y 20
     assert release["queries.average_difference"] == pytest.approx((20 + 30 + 0 + 10) / 4)
+    assert release["queries.rms_difference"] == pytest.approx(math.sqrt((400 + 900 + 0 + 100) / 4))
+    # half of |.4 − .6| + .3 + 0 + .1, and of the .2 of a key that the original does not have
+    assert release["queries.total_variation"] == pytest.approx((0.2 + 0.3 + 0 + 0.1 + 0.2) / 2)
     bins = setup.details["queries"]
     assert isinstance(bins, list)
     assert [(b["from"], b["original"], b["release"]) for b in bins[3:]] == [(8, 1, 2), (16, 2, 1), (32, 1, 0)]
@@ -59,6 +62,8 @@ def test_an_empty_release() -> None:
     assert release["queries.coverage@all"] == release["queries.distinct"] == release["queries.total"] == 0
     assert release["queries.kl@all"] is None and release["queries.l1@all"] == pytest.approx(0.25)
     assert release["queries.average_difference"] == 25 and release["published_volume"] == 0
+    assert release["queries.rms_difference"] == pytest.approx(math.sqrt((1600 + 900 + 400 + 100) / 4))
+    assert release["queries.total_variation"] is None, "no frequencies to compare"
     assert setup.details["queries"]
     whole = Evidence.of_tables({"queries": queries(ORIGINAL)})
     for nothing in ({}, {"sessions": EMPTY["sessions"]}):
@@ -96,6 +101,11 @@ def test_every_metric_a_second_way(seed: int) -> None:
         assert found[f"queries.kl@{name}"]["release"] == pytest.approx(sum(terms))
     away = [abs(n - theirs.get(key, 0) * total / published) for key, n in ours.items()]
     assert found["queries.average_difference"]["release"] == pytest.approx(sum(away) / len(away))
+    rms = math.sqrt(sum(d * d for d in away) / len(away))
+    assert found["queries.rms_difference"]["release"] == pytest.approx(rms)
+    every = {*ours, *theirs}
+    apart = sum(abs(ours.get(key, 0) / total - theirs.get(key, 0) / published) for key in every) / 2
+    assert found["queries.total_variation"]["release"] == pytest.approx(apart)
     assert found["queries.unknown"]["release"] == sum(key not in ours for key in theirs)
     volume = sum(n for key, n in ours.items() if key in theirs)
     assert found["published_volume"]["release"] == pytest.approx(volume / total)
