@@ -5,7 +5,9 @@ threshold, with noisy counts; for each, the noisy clicks on its public result li
 
 `published` counts occurrences, draws fresh noise for the counts, and keeps "> K", as the paper does.
 `strict` counts distinct users and publishes the very value that passed the threshold, so that
-the counts cost nothing more; without a result list, clicks are (query, url) keys with a threshold of their own.
+the counts cost nothing more; without a result list, clicks are (query, url) keys with a threshold of their own. The
+paper's graph also has edges from a query to the one it was reformulated to (§1.1), which Algorithm 1 leaves out: in
+strict they are the table `transitions`, pairs of queries with a threshold of their own.
 The rule on integers is `>= T`; the paper's "> K" is T = ⌊K⌋ + 1.
 """
 
@@ -24,7 +26,7 @@ from hubbub.mechanisms.survival import LaplaceTest
 from hubbub.privacy.account import Domain, Step, smallest_threshold
 from hubbub.privacy.guarantee import Claim, Neighbours, number
 from hubbub.steps import bound
-from hubbub.steps.keys import CLICKS, QUERIES
+from hubbub.steps.keys import CLICKS, QUERIES, TRANSITIONS
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 PROOF = "docs/proofs/korolova.md"
 SCALE = Fraction(1, 50)
+NAMES = {"queries": ("d", "b", "K"), "clicks": ("d_c", "b_c", "K_c"), "transitions": ("d_t", "b_t", "K_t")}
+"""Of each table: its limit on a user, its scale, its threshold."""
 
 
 class Korolova(Mechanism, register=True):
@@ -41,23 +45,26 @@ class Korolova(Mechanism, register=True):
 
     name = "korolova"
     paper = "Korolova et al. 2009"
-    about = "queries asked by many, with noisy counts; clicks on public result lists or above a threshold"
-    offers = {"queries": QUERIES, "clicks": CLICKS}  # noqa: RUF012
+    about = "queries asked by many, with noisy counts; clicks on public result lists or above a threshold; query pairs"
+    offers = {"queries": QUERIES, "clicks": CLICKS, "transitions": TRANSITIONS}  # noqa: RUF012
     default_tables = ("queries",)
     proof = PROOF
     estimator = "hubbub.look.estimate.laplace:estimate"
     limiting = "d"
-    raw = ("b", "b_q", "b_c", "K", "K_c")
+    raw = ("b", "b_q", "b_c", "b_t", "K", "K_c", "K_t")
     parameters = (
         EPSILON,
         DELTA,
         Parameter("d", "integer", "queries kept of each user", default=1, low=1, high=10_000),
         Parameter("d_c", "integer", "clicks kept of each user", default=1, low=1, high=10_000),
+        Parameter("d_t", "integer", "transitions kept of each user (strict)", default=1, low=1, high=10_000),
         Parameter("b", "number", "noise scale of the selection", low=SCALE, high=1_000_000),
         Parameter("b_q", "number", "noise scale of the query counts (published only)", low=SCALE, high=1_000_000),
         Parameter("b_c", "number", "noise scale of the click counts", low=SCALE, high=1_000_000),
+        Parameter("b_t", "number", "noise scale of the transition counts (strict)", low=SCALE, high=1_000_000),
         Parameter("K", "number", "a query is released if its noisy count is above K", low=0, high=10**9),
         Parameter("K_c", "number", "a click is released if its noisy count is above K_c (strict)", low=0, high=10**9),
+        Parameter("K_t", "number", "a transition is released if its noisy count is above K_t (strict)", None, 0, 10**9),
         Parameter("keep", "choice", "which of a user's keys stay (strict)", "first", choices=("first", "random")),
     )
 
@@ -76,11 +83,17 @@ class Korolova(Mechanism, register=True):
                 given="--tables with clicks, no --serp",
                 next="give --serp FILE, or use the strict variant, which thresholds (query, url) keys",
             )
-        if self.serp is not None and self.tables != ("queries", "clicks"):
+        if self.variant == "published" and "transitions" in self.tables:
+            raise ParameterError(
+                "The paper describes edges between queries (section 1.1), and its algorithm releases none.",
+                given="--tables with transitions, --variant published",
+                next="use the strict variant, in which a pair of queries has a threshold of its own",
+            )
+        if self.serp is not None and not {"queries", "clicks"} <= set(self.tables):
             raise ParameterError(
                 "A result list releases clicks of released queries: both tables are needed.",
                 given="--tables " + ",".join(self.tables),
-                allowed="queries,clicks",
+                allowed="queries,clicks, and in strict transitions",
             )
         needed = self._raw_names()
         raw = {name for name in self.raw if name in given}
@@ -92,10 +105,12 @@ class Korolova(Mechanism, register=True):
                 allowed="epsilon and delta, or " + ", ".join(needed),
             )
         settings: dict[str, Value] = {"d": given.get("d", 1)}
-        if "clicks" in self.tables:
-            settings["d_c"] = given.get("d_c", 1)
-        elif "d_c" in given:
-            raise ParameterError("d_c limits clicks, and no clicks are released.", given=given["d_c"])
+        for table in ("clicks", "transitions"):
+            limit = NAMES[table][0]
+            if table in self.tables:
+                settings[limit] = given.get(limit, 1)
+            elif limit in given:
+                raise ParameterError(f"{limit} limits {table}, and no {table} are released.", given=given[limit])
         if self.variant == "strict":
             settings["keep"] = given.get("keep", "first")
         elif "keep" in given:
@@ -124,17 +139,20 @@ class Korolova(Mechanism, register=True):
             names.append("b_c")
             if self.serp is None:
                 names.append("K_c")
+        if "transitions" in self.tables:
+            names += ["b_t", "K_t"]
         return tuple(names)
 
     def _calibrate(self, settings: Mapping[str, Value], epsilon: Fraction, delta: Fraction) -> dict[str, Value]:
         """Scales from ε, thresholds from δ; every rounding goes towards privacy."""
-        d, d_c = int(settings["d"]), int(settings.get("d_c", 1))
+        limits = {name: int(settings.get(limit, 1)) for limit, *others in NAMES.values() for name in others}
+        limits["b_q"] = d = limits["b"]
         names = self._raw_names()
         scales = [name for name in names if name.startswith("b")]
         thresholds = [name for name in names if name.startswith("K")]
         factor = 2 if self.neighbours is Neighbours.REPLACE else 1
         part = epsilon / len(scales)
-        raw: dict[str, Value] = {name: factor * (d_c if name == "b_c" else d) / part for name in scales}
+        raw: dict[str, Value] = {name: factor * limits[name] / part for name in scales}
         for name in scales:
             parameter = next(p for p in self.parameters if p.name == name)
             try:
@@ -144,11 +162,11 @@ class Korolova(Mechanism, register=True):
                     f"This epsilon needs a {parameter.meaning} that cannot be drawn.",
                     given=f"epsilon = {number(float(epsilon))}, {name} = {number(float(raw[name]))}",
                     allowed=f"{name}: {parameter.range}",
-                    next="raise epsilon or lower the bounds d and d_c if it is too large, the reverse if too small",
+                    next="raise epsilon or lower the limits on a user if it is too large, the reverse if too small",
                 ) from None
         share = Decimal(delta.numerator) / Decimal(delta.denominator) / len(thresholds)
         for name in thresholds:
-            scale, l0 = (raw["b"], d) if name == "K" else (raw["b_c"], d_c)
+            scale, l0 = raw[name.replace("K", "b")], limits[name]
             if self.variant == "strict":
                 raw[name] = smallest_threshold(Fraction(scale), share, l0, l0, 1) - 1
             else:
@@ -188,6 +206,9 @@ class Korolova(Mechanism, register=True):
             linf = d_c if repeats else 1
             threshold, domain = (None, Domain.CLOSED) if self.serp else (self._threshold("K_c"), Domain.OPEN)
             steps.append(Step("clicks", self._number("b_c"), threshold, d_c, d_c, linf, domain, PROOF))
+        if "transitions" in self.tables:
+            d_t, threshold = int(self.settings["d_t"]), self._threshold("K_t")
+            steps.append(Step("transitions", self._number("b_t"), threshold, d_t, d_t, 1, Domain.OPEN, PROOF))
         return tuple(steps)
 
     def survival(self) -> dict[str, LaplaceTest]:
@@ -196,9 +217,9 @@ class Korolova(Mechanism, register=True):
         return {step.name: LaplaceTest.of(step, first=self.settings["keep"] == "first") for step in tested}
 
     def bounds(self) -> tuple[Bound, ...]:
-        """First d and first d_c, by the user's own data."""
+        """First d, d_c and d_t, by the user's own data."""
         limits = []
-        for table, name in (("queries", "d"), ("clicks", "d_c")):
+        for table, (name, *_) in NAMES.items():
             if table in self.tables:
                 limit = int(self.settings[name])
                 if self.variant == "published":
@@ -253,18 +274,17 @@ class Korolova(Mechanism, register=True):
         from hubbub.steps.count import count, count_under
 
         counts: dict[str, Counts] = {}
-        if "queries" in self.tables:
-            counts["queries"] = count(log, QUERIES, self._bounded("queries", "d", mode.secret), mode)
-        if "clicks" in self.tables and self.serp is None:
-            counts["clicks"] = count(log, CLICKS, self._bounded("clicks", "d_c", mode.secret), mode)
-        elif self.serp is not None:
-            log.engine.register("serp", self.serp.rows)
-            clicks = self._bounded("clicks", "d_c", mode.secret)
-            counts["clicks"] = count_under(log, CLICKS, clicks, mode, counts["queries"].keys, "serp")
+        for table in self.tables:
+            bounded = self._bounded(table, mode.secret)
+            if table == "clicks" and self.serp is not None:
+                log.engine.register("serp", self.serp.rows)
+                counts[table] = count_under(log, CLICKS, bounded, mode, counts["queries"].keys, "serp")
+            else:
+                counts[table] = count(log, self.offers[table], bounded, mode)
         return counts
 
-    def _bounded(self, table: str, limit: str, secret: bytes) -> str:
-        keys, most = self.offers[table], int(self.settings[limit])
+    def _bounded(self, table: str, secret: bytes) -> str:
+        keys, most = self.offers[table], int(self.settings[NAMES[table][0]])
         if self.variant == "published":
             return bound.first_events(keys, most)
         if self.settings["keep"] == "random":
@@ -272,18 +292,18 @@ class Korolova(Mechanism, register=True):
         return bound.first_keys(keys, most)
 
     def perturb(self, counts: Mapping[str, Counts], noise: NoiseSource) -> Tables:
-        """Algorithm 1, lines 4 to 6."""
+        """Algorithm 1, lines 4 to 6; transitions as thresholded clicks."""
         released: Tables = {}
-        if "queries" in self.tables:  # line 4: Select-Queries; line 5: Get-Query-Counts
-            again = Noisy("query counts", self._number("b_q")) if self.variant == "published" else None
-            select = Noisy("queries", self._number("b"), self._threshold("K"), again, self.passes)
-            released["queries"] = counts["queries"].test(select, noise)
-        if "clicks" in self.tables and self.serp is None:
-            select = Noisy("clicks", self._number("b_c"), self._threshold("K_c"), passes=self.passes)
-            released["clicks"] = counts["clicks"].test(select, noise)
-        elif "clicks" in self.tables:  # line 6: every listed URL of a released query, clicked or not
-            listed = counts["clicks"].under(released["queries"].ids)
-            released["clicks"] = Noisy("clicks", self._number("b_c")).every(noise, *listed)
+        again = Noisy("query counts", self._number("b_q")) if self.variant == "published" else None
+        for table in self.tables:
+            _, scale, least = NAMES[table]
+            if table == "clicks" and self.serp is not None:  # line 6: every listed URL of a released query
+                listed = counts[table].under(released["queries"].ids)
+                released[table] = Noisy(table, self._number(scale)).every(noise, *listed)
+            else:  # line 4: Select-Queries; line 5: Get-Query-Counts
+                drawn = again if table == "queries" else None
+                select = Noisy(table, self._number(scale), self._threshold(least), drawn, self.passes)
+                released[table] = counts[table].test(select, noise)
         return released
 
     passes = staticmethod(reaching)

@@ -31,6 +31,8 @@ SERP = UrlList("list", pa.table({"query": ["a", "a", "b"], "url": ["u1", "u2", "
         {"epsilon": 1, "delta": "1e-2", "d": 3, "keep": "random"},
         {"epsilon": "0.5", "delta": "1e-2", "d": 2, "d_c": 3, "tables": ["queries", "clicks"]},
         {"epsilon": 1, "delta": "1e-2", "d": 2, "tables": ["clicks"]},
+        {"epsilon": 1, "delta": "1e-2", "d_t": 2, "tables": ["transitions"]},
+        {"epsilon": 1, "delta": "1e-2", "d": 2, "d_t": 3, "serp": SERP, "tables": ["queries", "clicks", "transitions"]},
         {"epsilon": 1, "delta": "1e-2", "neighbours": "replace"},
         {"epsilon": 1, "delta": "1e-2", "d": 2, "variant": "published"},
         {"epsilon": 1, "delta": "1e-2", "d": 2, "d_c": 2, "variant": "published", "serp": SERP},
@@ -132,6 +134,9 @@ BAD = [
     ({"epsilon": 1, "delta": "1e-6", "zeta": 3}, "no such parameter"),
     ({"epsilon": 1, "delta": "1e-6", "keep": "last"}, "range"),
     ({"epsilon": 1, "delta": "1e-6", "d_c": 3}, "d_c"),
+    ({"epsilon": 1, "delta": "1e-6", "d_t": 3}, "d_t limits transitions"),
+    ({"epsilon": 1, "delta": "1e-6", "variant": "published", "tables": ["queries", "transitions"]}, "releases none"),
+    ({"b_t": 2, "tables": ["transitions"]}, "raw parameters"),
     ({"b": 2}, "raw parameters"),
     ({"b": 2, "K": 5, "b_q": 3}, "raw parameters"),
     ({"epsilon": 1, "delta": "1e-6", "variant": "loose"}, "variant"),
@@ -173,3 +178,24 @@ def test_sd_of_the_discrete_laplace() -> None:
     mass = np.exp(-np.abs(x) / 20.0)
     expected = math.sqrt(float((mass * x * x).sum() / mass.sum()))
     assert math.isclose(laplace_sd(Fraction(20)), expected, rel_tol=1e-9)
+
+
+def test_query_to_query_edges_by_hand() -> None:
+    """The first d_t distinct pairs of a user count once each; the threshold is their own, and so is their noise."""
+    log: list[Event] = [
+        (f"user{i}", t, query, None) for i in range(10) for t, query in enumerate(("jaguar", "jaguar car"))
+    ]
+    log += [("user0", 2, "jaguar", None), ("user0", 3, "jaguar car", None), ("user0", 9000, "news", None)]
+    mechanism = Korolova(b_t=1, K_t=9, d_t=1, tables=["transitions"])
+    seen = measured(Subject.of(mechanism), log)
+    assert {seen.keys["transitions"][i]: n for i, n in enumerate(seen.counts["transitions"].n.tolist())} == {
+        ("jaguar", "jaguar car"): 10
+    }, "one pair a user, and no pair across a pause"
+    assert values_of(mechanism.draw(seen.counts, NoNoise())["transitions"]) == [10]
+    assert mechanism.steps()[0].threshold == 10 and mechanism.proven().epsilon == 1
+    both = Korolova(epsilon=2, delta="1e-6", d=3, d_t=4, tables=["queries", "transitions"])
+    assert {s.name: s.scale for s in both.steps()} == {"queries": 3, "transitions": 4}, (
+        "ε is halved, each part by its limit"
+    )
+    proven = both.proven()
+    assert proven.epsilon == 2 and proven.delta is not None and proven.delta <= 1e-6

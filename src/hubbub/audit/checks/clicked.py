@@ -7,7 +7,7 @@ all of her clicks, on the list or off it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -20,6 +20,7 @@ from hubbub.audit.protocols import AuditRow, Event, Pair, Subject, faults
 from hubbub.audit.tiny import MeasuredLog, measured
 from hubbub.mechanisms import Mechanism, build
 from hubbub.noise.source import Integers
+from hubbub.privacy.account import Step
 
 REACH = 8
 """Three draws are enumerated together."""
@@ -30,7 +31,16 @@ TWO = pages(("known", "site"), ("known", "nobody's"), ("rare", "site"), ("unaske
 MANY = pages(*((f"{q}", f"{p}.example") for q in ("known", "next", "rare", "unasked") for p in "abcde"))
 
 
-def subjects() -> list[Mechanism]:
+def zealous() -> list[Mechanism]:
+    """Both ways of keeping clicks; a filter before the noise of the queries."""
+    return [
+        build("zealous", {"m": 1, "lambda": 1, "tau_prime": 3}, serp=TWO),
+        build("zealous", {"m": 2, "lambda": "3/2", "tau": 2, "tau_prime": 4}, serp=MANY),
+        build("zealous", {"m": 3, "lambda": 1, "tau_prime": 4, "keep": "random"}, serp=MANY),
+    ]
+
+
+def korolova() -> list[Mechanism]:
     """Small settings of both variants, with one or more clicks per user."""
     strict = {"d": 1, "b": 1, "K": 3, "b_c": 2}
     return [
@@ -82,7 +92,7 @@ def shown(subject: Subject, pair: Pair) -> Iterator[AuditRow]:
         right = {key for key in listed if key[0] in queries and (key[0],) in log.by_key("queries")}
         wrong += set(rows) != right or len(rows) != len(right)
         asked = [(scale, size) for step, scale, size in noise.asked.elements() if step == "clicks"]
-        wrong += asked != [(Fraction(subject.mechanism.settings["b_c"]), len(right))]
+        wrong += asked != [(_step(subject).scale, len(right))]
         wrong += _numbers(subject, events, log, listed)
         detail.append(f"{len(rows)} pages of {len(queries)} queries")
     yield faults(subject, f"every listed page of what shows: {pair.name}", wrong, "; ".join(detail))
@@ -90,10 +100,9 @@ def shown(subject: Subject, pair: Pair) -> Iterator[AuditRow]:
 
 def _numbers(subject: Subject, events: Iterable[Event], log: MeasuredLog, listed: set[tuple[str, str]]) -> int:
     """How many counts of clicks are not those of the users' first clicks, by hand; a random choice is only bounded."""
-    settings = subject.mechanism.settings
-    found = log.by_key("clicks")
-    if settings.get("keep") == "random":
-        return int(sum(found.values()) > int(settings["d_c"]) * len({user for user, *_ in events}))
+    step, found = _step(subject), log.by_key("clicks")
+    if subject.mechanism.settings.get("keep") == "random":
+        return int(sum(found.values()) > step.l1 * len({user for user, *_ in events}))
     users: dict[str, list[tuple[int, str, str]]] = {}
     for user, time, query, url in events:
         if url is not None:
@@ -101,13 +110,17 @@ def _numbers(subject: Subject, events: Iterable[Event], log: MeasuredLog, listed
     right: Counter[tuple[str, ...]] = Counter()
     for clicks in users.values():
         order = [key[1:] for key in sorted(clicks)]
-        if subject.mechanism.variant == "strict":
+        if step.linf == 1:
             order = list(dict.fromkeys(order))
-        right.update(order[: int(settings["d_c"])])
+        right.update(order[: step.l1])
     return sum(n != right[key] for key, n in found.items()) + len(found.keys() - listed)
 
 
-def tests() -> Iterator[AuditRow]:
+def _step(subject: Subject) -> Step:
+    return next(s for s in subject.mechanism.steps() if isinstance(s, Step) and s.name == "clicks")
+
+
+def tests(subjects: Callable[[], list[Mechanism]]) -> Iterator[AuditRow]:
     """Every check of result lists."""
     for mechanism in subjects():
         subject = Subject.of(mechanism)

@@ -134,13 +134,15 @@ def _moved(rule: str, by: int) -> Callable[[Mechanism], Subject]:
 
 
 def _without_bound(mechanism: Mechanism) -> Subject:
-    settings = dict(mechanism.settings) | {k: 1000 for k in ("d", "d_c") if k in mechanism.settings}
+    settings = dict(mechanism.settings) | {k: 1000 for k in ("d", "d_c", "d_t") if k in mechanism.settings}
     return replace(Subject.of(mechanism), measure=_like(mechanism, settings).measure)
 
 
 def _repeats(mechanism: Mechanism) -> Subject:
     """Events are counted where distinct users are promised."""
-    loose = _like(mechanism, dict(mechanism.settings) | {k: 1000 for k in ("d", "d_c") if k in mechanism.settings})
+    loose = _like(
+        mechanism, dict(mechanism.settings) | {k: 1000 for k in ("d", "d_c", "d_t") if k in mechanism.settings}
+    )
     loose = _altered(loose, variant="published")
     return replace(Subject.of(mechanism), measure=loose.measure)
 

@@ -1,6 +1,8 @@
-"""How `korolova` is audited: counts and thresholds, clicks on a public result list."""
+"""How `korolova` is audited: counts and thresholds, clicks on a public result list, pairs of queries."""
 
 from __future__ import annotations
+
+from functools import partial
 
 from hubbub.audit.checks import clicked
 from hubbub.audit.made_up import PAGES, pages
@@ -23,6 +25,7 @@ def small() -> list[Mechanism]:
         build("korolova", {"d": 2, "b": "3/2", "K": 3, "keep": "random"}),
         build("korolova", {"d": 1, "d_c": 1, "b": 1, "K": 3, "b_c": 1, "K_c": 3}, tables=TABLES),
         build("korolova", {"d": 1, "d_c": 2, "b": 1, "K": 3, "b_c": 1}, serp=LISTED),
+        build("korolova", {"d_t": 2, "b_t": 1, "K_t": 3}, tables=["transitions"]),
         build("korolova", {"d": 2, "b": 1, "K": 4, "b_q": 1}, variant="published"),
         build("korolova", {"d": 1, "b": 1, "K": 4, "b_q": 1}, variant="published"),
     ]
@@ -32,6 +35,7 @@ def used() -> list[Mechanism]:
     """Settings that people release with."""
     return [
         build("korolova", BUDGET | {"d": 20, "d_c": 10}, tables=TABLES),
+        build("korolova", BUDGET | {"d": 10, "d_t": 5}, tables=["queries", "transitions"]),
         build("korolova", BUDGET | {"d": 10}, neighbours="replace"),
         build("korolova", BUDGET | {"d": 5, "d_c": 4}, serp=PAGES),
         build("korolova", BUDGET | {"d": 8, "d_c": 5}, serp=PAGES, variant="published"),
@@ -59,7 +63,7 @@ declare(
         "korolova",
         small,
         used,
-        besides=(clicked.tests,),
+        besides=(partial(clicked.tests, clicked.korolova),),
         replaced=Replaced(replaced, calibrated),
         mutants=lambda: COUNTS,
     )

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
-from hubbub.audit.checks import standard
+from hubbub.audit.checks import clicked, standard
 from hubbub.audit.checks.probabilistic import probabilistic
+from hubbub.audit.made_up import PAGES, pages
 from hubbub.audit.mutants.zealous import ZEALOUS
 from hubbub.audit.protocols import AuditRow, Effort, Subject
 from hubbub.audit.subjects import AuditPlan, Replaced, declare
 from hubbub.mechanisms import Mechanism, build
 
+LISTED = pages(*((query, "site") for query in ("known", "q0", "q1", "first", "second")))
+"""A public result list that holds the keys of the neighbouring logs."""
 EQUATION_3 = "indistinguishability"
 BUDGET = {"epsilon": 1, "delta": "1e-6"}
 
@@ -24,6 +28,7 @@ def small() -> list[Mechanism]:
         build("zealous", {"m": 2, "lambda": 1, "tau": 2, "tau_prime": 5, "keep": "random"}, tables=["clicks"]),
         build("zealous", {"m": 1, "lambda": 1, "tau": 2, "tau_prime": 5}, tables=["transitions"]),
         build("zealous", {"m": 1, "lambda": 1, "tau": 2, "tau_prime": 5}, tables=["keywords", "queries"]),
+        build("zealous", {"m": 1, "lambda": 1, "tau_prime": 3}, serp=LISTED),
         build("zealous", {"m": 1, "lambda": 1, "tau": 2, "tau_prime": 6, "U": 6}, variant="published"),
         build("zealous", {"m": 1, "lambda": 2, "tau_prime": "3.3", "analysis": EQUATION_3}, variant="published"),
     ]
@@ -35,6 +40,8 @@ def used() -> list[Mechanism]:
         build("zealous", BUDGET | {"m": 10, "tau": 3}, tables=["queries", "transitions"]),
         build("zealous", BUDGET | {"m": 5, "keep": "random"}, tables=["keywords", "clicks"], neighbours="replace"),
         build("zealous", {"epsilon": 1, "delta": "1e-4", "m": 5, "U": 10**6}, variant="published"),
+        build("zealous", BUDGET | {"m": 5, "tau": 3}, serp=PAGES, neighbours="replace"),
+        build("zealous", {"epsilon": 2, "delta": "1e-3", "m": 5, "U": 10**6}, serp=PAGES, variant="published"),
         build("zealous", BUDGET | {"m": 4, "analysis": EQUATION_3}, variant="published"),
     ]
 
@@ -60,5 +67,13 @@ def tests(subject: Subject, effort: Effort) -> Iterator[AuditRow]:
 
 
 declare(
-    AuditPlan("zealous", small, used, tests=tests, replaced=Replaced(replaced, calibrated), mutants=lambda: ZEALOUS)
+    AuditPlan(
+        "zealous",
+        small,
+        used,
+        tests=tests,
+        besides=(partial(clicked.tests, clicked.zealous),),
+        replaced=Replaced(replaced, calibrated),
+        mutants=lambda: ZEALOUS,
+    )
 )

@@ -1,7 +1,8 @@
 """Götz, Machanavajjhala, Wang, Xiao, Gehrke: Privacy in Search Logs (arXiv:0904.0682, 2009; TKDE 2012).
 
 ZEALOUS: keep at most m distinct items of each user; drop items of fewer than τ users; add noise of scale λ to the other
-counts; publish those above τ′. Items are keywords, queries, clicks or query pairs (transitions).
+counts; publish those above τ′. Items are keywords, queries, clicks or query pairs (transitions). With a public result
+list clicks are, as §5.1 has it, those on the listed pages of released queries: noise and no threshold.
 
 `published` states the paper's own guarantee, for replace neighbours: `analysis=probabilistic` (Theorem 2, whose proof
 needs a repair, and a declared upper bound U on users) or `indistinguishability` (Theorem 1, whose equation (3) is
@@ -75,6 +76,9 @@ class Zealous(Mechanism, register=True):
         Parameter("keep", "choice", "which of a user's items stay", "first", choices=("first", "random")),
     )
 
+    def _default_tables(self) -> tuple[str, ...]:
+        return ("queries", "clicks") if self.serp is not None else self.default_tables
+
     def __init__(self, *, lambda_: object = None, **given: object) -> None:
         if lambda_ is not None:
             given["lambda"] = lambda_  # `lambda` is a keyword of Python
@@ -86,8 +90,12 @@ class Zealous(Mechanism, register=True):
 
     def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
         """Raw λ and τ′ as given, or calibrated from (ε, δ), split equally over the tables; τ is free in both."""
-        if self.serp is not None:
-            raise ParameterError("zealous takes no result list: a click is an item of its own.", given="serp")
+        if self.serp is not None and not {"queries", "clicks"} <= set(self.tables):
+            raise ParameterError(
+                "A result list releases clicks of released queries: both tables are needed.",
+                given="--tables " + ",".join(self.tables),
+                allowed="queries and clicks, and any other; or no --serp, and a click is an item of its own",
+            )
         settings: dict[str, Value] = {"m": given.get("m", 1), "keep": given.get("keep", "first")}
         settings |= self._analysis(given)
         raw, privacy = ({name for name in names if name in given} for names in (RAW, ("epsilon", "delta")))
@@ -150,7 +158,7 @@ class Zealous(Mechanism, register=True):
         self, settings: Mapping[str, Value], epsilon: Fraction, delta: Fraction, tau: int | None
     ) -> dict[str, Value]:
         """λ from ε, τ′ from δ; every rounding goes towards privacy, and an integer τ′ keeps the paper's claim true."""
-        m, part, share = int(settings["m"]), epsilon / len(self.tables), delta / len(self.tables)
+        m, part, share = int(settings["m"]), epsilon / len(self.tables), delta / len(self._tested)
         lam = (2 if self.neighbours is Neighbours.REPLACE else 1) * m / part  # (1), (4)
         scale = next(p for p in self.parameters if p.name == "lambda")
         try:
@@ -177,6 +185,11 @@ class Zealous(Mechanism, register=True):
         return {"lambda": lam, "tau": tau, "tau_prime": tau_prime}
 
     @property
+    def _tested(self) -> tuple[str, ...]:
+        """The tables with a threshold: all but clicks on a result list."""
+        return tuple(table for table in self.tables if self.serp is None or table != "clicks")
+
+    @property
     def _m(self) -> int:
         return int(self.settings["m"])
 
@@ -199,9 +212,14 @@ class Zealous(Mechanism, register=True):
     # ------------------------------------------------------------------ what is stated
 
     def steps(self) -> tuple[Step, ...]:
-        """One noise for each table; a new item enters with τ users."""
+        """One noise for each table; a new item enters with τ users. Listed clicks have noise alone."""
         m, lam, threshold, tau = self._m, self._lambda, self._threshold, self._tau
-        return tuple(Step(t, lam, threshold, m, m, 1, Domain.OPEN, PROOF, floor=tau) for t in self.tables)
+        return tuple(
+            Step(table, lam, threshold, m, m, 1, Domain.OPEN, PROOF, floor=tau)
+            if table in self._tested
+            else Step(table, lam, None, m, m, 1, Domain.CLOSED, PROOF)
+            for table in self.tables
+        )
 
     def survival(self) -> dict[str, LaplaceTest]:
         """Of each table with a threshold; other variants count occurrences, or draw anew."""
@@ -231,7 +249,8 @@ class Zealous(Mechanism, register=True):
         if float(tau_prime - tau) < formulas.first_branch(lam) * (1 - 1e-12):
             return Claim(by, None, None, True, "the first branch of (5) is not met, and the theorem claims nothing")
         with localcontext(formulas.WIDE):
-            epsilon, delta = 2 * m / lam * tables, formulas.theorem2_delta(users, m, lam, tau, tau_prime) * tables
+            epsilon = 2 * m / lam * tables
+            delta = formulas.theorem2_delta(users, m, lam, tau, tau_prime) * len(self._tested)
             if delta >= 1:
                 return Claim(by, None, None, True, NOTHING)
             found_epsilon, found_delta = self._probabilistic()
@@ -247,7 +266,7 @@ class Zealous(Mechanism, register=True):
             return Claim(by, None, None, True, "the theorem needs τ = 1, and claims nothing here")
         epsilon = 2 * self._m / self._lambda  # the smallest that (1) allows
         with localcontext(formulas.WIDE):
-            delta = formulas.theorem1_delta(self._m, epsilon, self._tau_prime) * tables
+            delta = formulas.theorem1_delta(self._m, epsilon, self._tau_prime) * len(self._tested)
             if delta >= 1:
                 return Claim(by, None, None, True, NOTHING)
             holds = total_delta(self.steps()) <= delta * (1 + SLACK)
@@ -262,8 +281,10 @@ class Zealous(Mechanism, register=True):
         epsilon, delta = formulas.probabilistic(
             int(self.settings["U"]), self._m, self._lambda, self._tau, self._threshold
         )
+        tested = len(self._tested)
         with localcontext(formulas.WIDE):
-            return epsilon * len(self.tables), min(delta * len(self.tables), Decimal(1))
+            listed = (len(self.tables) - tested) * 2 * self._m / self._lambda
+            return epsilon * tested + listed, min(delta * tested, Decimal(1))
 
     def also(self) -> tuple[tuple[Guarantee, str], ...]:
         """With U declared: probabilistic differential privacy."""
@@ -276,24 +297,36 @@ class Zealous(Mechanism, register=True):
         )
         return ((Guarantee(Definition.PROBABILISTIC, epsilon, delta, self.neighbours), how),)
 
+    def caveats(self) -> tuple[str, ...]:
+        """Conditions a reader must know."""
+        return () if self.serp is None else ("The result list must not have been learned from this log.",)
+
     # ------------------------------------------------------------------ what runs
 
     def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Counts]:
         """Steps 1 and 2: at most m distinct items a user, chosen by her own data; users of each item."""
-        from hubbub.steps.count import count
+        from hubbub.steps.count import count, count_under
 
         counts: dict[str, Counts] = {}
         for table in self.tables:
             keys = self.offers[table]
             first = self.settings["keep"] == "first"
             kept = bound.first_keys(keys, self._m) if first else bound.random_keys(keys, self._m, mode.secret)
-            counts[table] = count(log, keys, kept, mode)
+            if table in self._tested:
+                counts[table] = count(log, keys, kept, mode)
+            elif self.serp is not None:
+                log.engine.register("serp", self.serp.rows)
+                counts[table] = count_under(log, keys, kept, mode, counts["queries"].keys, "serp")
         return counts
 
     def perturb(self, counts: Mapping[str, Counts], noise: NoiseSource) -> Tables:
-        """Steps 3 to 6."""
+        """Steps 3 to 6; then, of each released query, a noisy count for every listed page (§5.1)."""
         released: Tables = {}
         for table in self.tables:
+            if table not in self._tested:
+                listed = counts[table].under(released["queries"].ids)
+                released[table] = Noisy(table, self._lambda).every(noise, *listed)
+                continue
             frequent = partial(self.frequent, tau=self._tau)  # step 3
             noisy = Noisy(table, self._lambda, self._threshold, passes=self.passes, drawn=frequent)  # steps 4 and 5
             released[table] = counts[table].test(noisy, noise)

@@ -6,17 +6,21 @@ import math
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from hubbub import Zealous
 from hubbub.audit.checks.counts import NoNoise
-from hubbub.audit.tiny import values_of
+from hubbub.audit.protocols import Event, Subject
+from hubbub.audit.tiny import measured, values_of
 from hubbub.errors import ParameterError
 from hubbub.mechanisms import build
 from hubbub.privacy.guarantee import Definition, Neighbours
+from hubbub.public.lists import UrlList
 from hubbub.steps.counts import LocalCounts
 from hubbub.testing import check_mechanism
 
+SERP = UrlList("list", pa.table({"query": ["a", "a", "b"], "url": ["u1", "u2", "u1"]}), "0" * 64)
 PUBLISHED: dict[str, Any] = {"variant": "published"}
 EQUATION_3: dict[str, Any] = {"variant": "published", "analysis": "indistinguishability"}
 
@@ -30,6 +34,15 @@ EQUATION_3: dict[str, Any] = {"variant": "published", "analysis": "indistinguish
         {"epsilon": 2, "delta": "1e-2", "tables": ["transitions"]},
         {"epsilon": 3, "delta": "1e-2", "U": 50, "tables": ["keywords", "queries"], **PUBLISHED},
         {"epsilon": 3, "delta": "1e-2", "m": 2, **EQUATION_3},
+        {"epsilon": 2, "delta": "1e-2", "m": 2, "serp": SERP},
+        {
+            "epsilon": 3,
+            "delta": "1e-2",
+            "U": 50,
+            "serp": SERP,
+            "tables": ["keywords", "queries", "clicks"],
+            **PUBLISHED,
+        },
     ],
 )
 def test_the_contract_holds(settings: dict[str, Any]) -> None:
@@ -147,7 +160,7 @@ BAD = [
     ({"epsilon": 1, "delta": "1e-6", "U": 500, **EQUATION_3}, "U"),
     ({"epsilon": 1, "delta": "1e-6", "U": 500, "neighbours": "add-remove", **PUBLISHED}, "replace"),
     ({"epsilon": 1, "delta": "1e-6", "tables": ["sessions"]}, "table"),
-    ({"epsilon": 1, "delta": "1e-6", "serp": object()}, "result list"),
+    ({"epsilon": 1, "delta": "1e-6", "serp": SERP, "tables": ["keywords", "clicks"]}, "both tables"),
     ({"epsilon": 1, "delta": "1e-6", "K": 9}, "no such parameter"),
 ]
 
@@ -177,3 +190,28 @@ def test_no_noise_is_drawn_for_what_the_filter_drops() -> None:
     noise = Counting()
     Zealous(lambda_=1, tau=4, tau_prime=9).perturb({"queries": LocalCounts(np.array([1, 2, 3, 4, 50]))}, noise)
     assert noise.drawn == 2
+
+
+def test_clicks_through_a_public_list_cost_epsilon_once_more_and_no_delta() -> None:
+    """Section 5.1: noise 2m/ε for the queries and for the clicks of their listed pages is (2ε, δ)."""
+    queries = Zealous(epsilon=1, delta="1e-3", m=5, U=10**6, **PUBLISHED)
+    clicks = Zealous(epsilon=2, delta="1e-3", m=5, U=10**6, serp=SERP, **PUBLISHED)
+    assert clicks.tables == ("queries", "clicks")
+    assert {name: clicks.settings[name] for name in ("lambda", "tau", "tau_prime")} == {
+        name: queries.settings[name] for name in ("lambda", "tau", "tau_prime")
+    }, "the same noise and thresholds: ε for the queries, ε for the clicks, δ for the queries alone"
+    assert (clicks.claimed().epsilon, clicks.claimed().delta) == (2, queries.claimed().delta)
+    assert clicks.claimed().holds and clicks.also()[0][0].delta == queries.also()[0][0].delta
+    assert (clicks.proven().epsilon, clicks.proven().delta) == (2, queries.proven().delta)
+    printed = Zealous(lambda_=2, tau_prime=14, serp=SERP, **EQUATION_3)
+    assert printed.claimed().epsilon == 2 and not printed.claimed().holds, "equation (3) stays false"
+
+
+def test_every_listed_page_of_a_released_query_has_a_number() -> None:
+    log: list[Event] = [(f"user{i}", i, "a", "u1" if i < 3 else "elsewhere") for i in range(20)]
+    log += [("user0", 50, "b", "u1")]
+    mechanism = Zealous(lambda_=1, tau_prime=9, m=2, serp=SERP)
+    seen = measured(Subject.of(mechanism), log)
+    clicks = mechanism.draw(seen.counts, NoNoise())["clicks"]
+    rows = {seen.keys["clicks"][i]: v for i, v in zip(clicks.ids.tolist(), values_of(clicks), strict=True)}
+    assert rows == {("a", "u1"): 3, ("a", "u2"): 0}, "b is not released, `elsewhere` is not listed"
