@@ -37,7 +37,11 @@ def refuted(rows: Any) -> list[AuditRow]:
 def test_every_blind_spot_is_in_the_audit() -> None:
     assert {by_hand.tests, ties.tests, listed.public} <= set(DETECTORS)
     besides = {name: plan.besides for name, plan in PLANS.items() if plan.besides}
-    assert besides == {"crowd": (listed.of_rounds, listed.sampled), "korolova": (clicked.tests,)}
+    assert besides == {
+        "crowd": (listed.of_rounds, listed.sampled),
+        "korolova": (clicked.of_korolova,),
+        "zealous": (clicked.of_zealous,),
+    }
     assert {fault.name for fault in SHARED_MUTANTS} >= set(MUTANTS)
 
 
@@ -47,6 +51,7 @@ QUICKLY = (
     "a table draws what the table before drew",
     "listed queries without noise",
     "pages that nobody clicked are left out",
+    "pages of queries that do not show, zealous",
     "half of the noise at listed pages",
     "round weights rounded up",
     "round weights by what others hold",

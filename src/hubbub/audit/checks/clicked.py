@@ -7,7 +7,7 @@ all of her clicks, on the list or off it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -120,9 +120,18 @@ def _step(subject: Subject) -> Step:
     return next(s for s in subject.mechanism.steps() if isinstance(s, Step) and s.name == "clicks")
 
 
-def tests(subjects: Callable[[], list[Mechanism]]) -> Iterator[AuditRow]:
-    """Every check of result lists."""
-    for mechanism in subjects():
+def of_korolova() -> Iterator[AuditRow]:
+    """Every check of result lists, for korolova."""
+    yield from _tests(korolova())
+
+
+def of_zealous() -> Iterator[AuditRow]:
+    """Every check of result lists, for zealous."""
+    yield from _tests(zealous())
+
+
+def _tests(subjects: Iterable[Mechanism]) -> Iterator[AuditRow]:
+    for mechanism in subjects:
         subject = Subject.of(mechanism)
         for pair in pairs(mechanism):
             yield from shown(subject, pair)

@@ -119,12 +119,12 @@ def _clicked_pages(measure: Any) -> Any:
 def _more_clicks(bounded: Any) -> Any:
     """Clicks on a list are bounded query by query."""
 
-    def broken(korolova: Any, table: str, limit: str, secret: bytes) -> Any:
+    def broken(korolova: Any, table: str, secret: bytes) -> Any:
         if table != "clicks" or korolova.serp is None:
-            return bounded(korolova, table, limit, secret)
+            return bounded(korolova, table, secret)
         loose = copy(korolova)
         vars(loose).update(settings={**korolova.settings, "d_c": 3 * int(korolova.settings["d_c"])})
-        return bounded(loose, table, limit, secret)
+        return bounded(loose, table, secret)
 
     return broken
 
@@ -137,11 +137,12 @@ def _half_at_pages(every: Any) -> Any:
 def _pages_of_all(perturb: Any) -> Any:
     """Pages of every query that was asked show, released or not."""
 
-    def broken(korolova: Any, counts: Any, noise: Any) -> Any:
-        tables = perturb(korolova, counts, noise)
-        if korolova.serp is not None:
+    def broken(mechanism: Any, counts: Any, noise: Any) -> Any:
+        tables = perturb(mechanism, counts, noise)
+        if mechanism.serp is not None:
             every = np.arange(counts["clicks"].n.size)
-            values = counts["clicks"].n + noise.laplace("clicks", Fraction(korolova.settings["b_c"]), every.size)
+            scale = next(step.scale for step in mechanism.steps() if step.name == "clicks")
+            values = counts["clicks"].n + noise.laplace("clicks", scale, every.size)
             tables["clicks"] = Released(every, values, 1.0)
         return tables
 
@@ -261,15 +262,24 @@ LIST_MUTANTS: tuple[Planted, ...] = (
     ("a query of two lists stands twice", listed.of_rounds, {"hubbub.mechanisms.crowd:Crowd._known": _twice}),
     (
         "pages that nobody clicked are left out",
-        clicked.tests,
+        clicked.of_korolova,
         {"hubbub.mechanisms.korolova:Korolova.measure": _clicked_pages},
     ),
-    ("clicks bounded query by query", clicked.tests, {"hubbub.mechanisms.korolova:Korolova._bounded": _more_clicks}),
-    ("half of the noise at listed pages", clicked.tests, {"hubbub.mechanisms.noisy:Noisy.every": _half_at_pages}),
+    (
+        "clicks bounded query by query",
+        clicked.of_korolova,
+        {"hubbub.mechanisms.korolova:Korolova._bounded": _more_clicks},
+    ),
+    ("half of the noise at listed pages", clicked.of_korolova, {"hubbub.mechanisms.noisy:Noisy.every": _half_at_pages}),
     (
         "pages of queries that do not show",
-        clicked.tests,
+        clicked.of_korolova,
         {"hubbub.mechanisms.korolova:Korolova.perturb": _pages_of_all},
+    ),
+    (
+        "pages of queries that do not show, zealous",
+        clicked.of_zealous,
+        {"hubbub.mechanisms.zealous:Zealous.perturb": _pages_of_all},
     ),
     (
         "round weights of one key too few",

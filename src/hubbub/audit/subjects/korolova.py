@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from hubbub.audit.checks import clicked
 from hubbub.audit.made_up import PAGES, pages
 from hubbub.audit.mutants import COUNTS
@@ -63,7 +61,7 @@ declare(
         "korolova",
         small,
         used,
-        besides=(partial(clicked.tests, clicked.korolova),),
+        besides=(clicked.of_korolova,),
         replaced=Replaced(replaced, calibrated),
         mutants=lambda: COUNTS,
     )

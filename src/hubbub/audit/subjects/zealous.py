@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from hubbub.audit.checks import clicked, standard
 from hubbub.audit.checks.probabilistic import probabilistic
@@ -72,7 +71,7 @@ declare(
         small,
         used,
         tests=tests,
-        besides=(partial(clicked.tests, clicked.zealous),),
+        besides=(clicked.of_zealous,),
         replaced=Replaced(replaced, calibrated),
         mutants=lambda: ZEALOUS,
     )

@@ -6,6 +6,7 @@ is read. What hubbub itself draws is discrete, and is stated by its cards.
     rows           the row and its verdict; the list of papers
     losses         distributions of privacy loss, added up
     korolova, gotz, safelog, sessions_2017, hong    a paper each
+    gotz_definitions    how its two definitions compare, and its lower bound, enumerated
     hong_printed   Hong's tables
     strict         what hubbub's strict variants have instead
     page           the docs page made of all rows

@@ -1,4 +1,4 @@
-"""Götz et al. 2009 (ZEALOUS): Tables 1 and 2, Theorems 1 to 4, Proposition 4, Corollary 1."""
+"""Götz et al. 2009 (ZEALOUS): Tables 1 and 2, Theorems 1 to 4, Proposition 4, Corollary 1; sections 4 and 6 apart."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from hubbub.look.estimate.zealous import corollary1_printed, survives, theorem3_printed
 from hubbub.mechanisms.zealous import formulas
+from hubbub.papers.numbers import gotz_definitions
 from hubbub.papers.numbers.rows import Number, NumberRow, Paper, PaperPart, agrees
 
 NAME = "Götz et al. 2009"
@@ -37,11 +38,13 @@ USERS, DELTA = 500_000, Fraction(1, 1000)
 def rows() -> Iterator[NumberRow]:
     """All rows in the order of the paper, Theorem 1 beside the table that contradicts it."""
     yield from corollary_1()
+    yield from gotz_definitions.lower_bound()
     yield from table_1()
     yield from section_5_3()
     yield from theorem_1()
     yield from theorem_2()
     yield from theorem_3()
+    yield from gotz_definitions.definitions()
     yield from table_2()
     yield from proposition_4()
     tau_prime = formulas.theorem2_tau_prime(USERS, 1, Fraction(2, 5), 1, DELTA)
