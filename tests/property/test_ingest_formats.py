@@ -125,11 +125,12 @@ def joined(
     """Rows and reasons, by ingest."""
     rows: list[Row] = []
     reasons: Counter[str] = Counter()
+    parse = ubi.parsing(work / "log.ndjson", "client_id")
     with patch.object(join, "PARTS", heaps_in_all), join.Join(work) as heaps:
         before = 0
         parts = []
         for piece in lines.blocks(io.BytesIO(b"".join(line + b"\n" for line in given_lines)), size):
-            parts.append(part := ubi.from_lines(piece, "client_id", frozenset(["click"]), False))
+            parts.append(part := ubi.from_lines(piece, parse, frozenset(["click"]), False))
             heaps.add(part.loose, work, before)
             before += part.lines
         for part in [*parts, *(part for _, part in heaps.parts())]:

@@ -85,7 +85,7 @@ class ReadingOptions:
         str | None,
         typer.Option(
             help="For `table`, `jsonl`: user=…,time=…,query=…,url=…,rank=…; "
-            "for `ubi`: user=client_id|user_id|session_id[,click=…]",
+            "for `ubi`: user=client_id|user_id|session_id[,click=…]; for logs of services: user=…",
             metavar="NAME=COLUMN,…",
         ),
     ] = None
@@ -94,11 +94,15 @@ class ReadingOptions:
         typer.Option(help="For `table`: , ; | or tab; else the header tells it.", metavar="C"),
     ] = None
     encoding: Annotated[
-        str | None, typer.Option(help="For `table`: latin-1, utf-16 and others (utf-8).", metavar="E")
+        str | None, typer.Option(help="For `table`, `sogou-2012`: latin-1, utf-16 and others (utf-8).", metavar="E")
     ] = None
     time_format: Annotated[
         str | None,
         typer.Option(help="For `table`: s, ms, us, ns or a strptime pattern; else ISO 8601 or an epoch.", metavar="F"),
+    ] = None
+    query_parameter: Annotated[
+        str | None,
+        typer.Option(help="For `weblog`, `solr`: the parameter of a request that is the query (q).", metavar="P"),
     ] = None
     canonical_urls: Annotated[bool | None, typer.Option("--canonical-urls", help="Canonicalise clicked URLs.")] = None
 

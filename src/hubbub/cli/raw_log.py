@@ -68,11 +68,11 @@ def with_format(log: Log, terminal: Terminal) -> Log:
         found = sniff(log.require(), log.roles())
         terminal.say(f"The log looks like {found.format}: {found.why}. Using --format {found.format}.")
         log = replace(log, format=found.format)
-    given = Stated(log.separator, log.encoding, log.time_format)
+    given = Stated(log.separator, log.encoding, log.time_format, log.query_parameter)
     settled = recognise(log.require(), log.format or AUTO, log.roles(), given).options()
     seen = {name: value for name, value in settled.items() if getattr(log, name) is None}
     if seen:
-        options = " ".join(f"--{name} {shlex.quote(value)}" for name, value in seen.items())
+        options = " ".join(f"--{name.replace('_', '-')} {shlex.quote(value)}" for name, value in seen.items())
         terminal.say(f"The head of the log says {options}.")
     return replace(log, **settled)  # type: ignore[arg-type]
 
@@ -110,6 +110,7 @@ def open_log(log: LogOptions, period: Period | None, terminal: Terminal, run: Ru
         separator=log.separator,
         encoding=log.encoding,
         time_format=log.time_format,
+        query_parameter=log.query_parameter,
         canonical_urls=bool(log.canonical_urls),
         engine=log.engine or "duckdb",
         master=log.master,

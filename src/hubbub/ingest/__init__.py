@@ -1,7 +1,8 @@
 """Bytes of a log → cleaned records in SearchLog's columns, and the records that were set aside.
 
     sources   which files, opened as streams; archives, standard_input   zip members, `-`
-    readers   the register: aol, excite, jsonl, sogou, table, ubi       stated   what an owner states about a table
+    readers   the register: one file per format                         stated   what an owner states about a log
+    arrays    one large JSON array → lines                              events   logs of services, line by line
     lines     the line rule: a newline always ends a record             encodings   other text → UTF-8
     fields    lines → columns of text; objects   JSON lines → the same  columnar, excel, parquet   files of columns
     clean     queries, users, addresses, value by value                 numbers, times   ranks and times

@@ -144,9 +144,11 @@ def _nothing_kept(source: str | Path, format: str, output: PartWriter) -> InputE
     labels = {reason.label: reason for reason in Reason}
     often, times = output.reasons.most_common(1)[0]
     file, line, first, text = output.first_reject
+    nobody = " Where no user is named, nothing can be proven: a report of counts cannot be released."
     return InputError(
         f"No record of the log can be used: {times} of {output.read} are rejected as {often} "
-        f"({labels[often].sentence}); the first, line {line} of {file}, as {first} ({labels[first].sentence}).",
+        f"({labels[often].sentence}); the first, line {line} of {file}, as {first} ({labels[first].sentence})."
+        + (nobody if often == Reason.NO_USER.label else ""),
         given=f"{source}, read as format {format}; line {line}: {text!r}",
         allowed="a log with at least one usable record",
         next=f"check --format and --columns; `hubbub inspect {source}` shows what the file looks like",

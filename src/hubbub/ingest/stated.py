@@ -6,7 +6,7 @@ header has the columns that were named. Both are the file's, not a user's; nothi
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from hubbub.errors import ParameterError
 from hubbub.ingest.encodings import known
@@ -23,6 +23,8 @@ class Stated:
     separator: str | None = None
     encoding: str | None = None
     time_format: str | None = None
+    query_parameter: str | None = None
+    """Which parameter of a request is the query, in logs of requests."""
 
     def checked(self) -> Stated:
         """The same, each by its one name; refuses what cannot be."""
@@ -34,8 +36,10 @@ class Stated:
                 allowed=", ; | or tab, or another character of ASCII that is no quotation mark",
             )
         clock(self.time_format)
+        if self.query_parameter is not None and not self.query_parameter.strip():
+            raise ParameterError("--query-parameter names no parameter.", allowed="a name, such as q")
         encoding = None if self.encoding is None else known(self.encoding)
-        return Stated("tab" if separator == "\t" else separator, encoding, self.time_format)
+        return replace(self, separator="tab" if separator == "\t" else separator, encoding=encoding)
 
     @property
     def delimiter(self) -> str | None:

@@ -117,6 +117,7 @@ def read_log(
     separator: str | None = None,
     encoding: str | None = None,
     time_format: str | None = None,
+    query_parameter: str | None = None,
     canonical_urls: bool = False,
     engine: str | Callable[[Path], Engine] = "duckdb",
     master: str | None = None,
@@ -129,7 +130,8 @@ def read_log(
     """Read and clean a log file, folder or glob; the log lives in the engine until it is closed.
 
     The format `auto` is recognised by names and first lines; `ingested.format` then says what it was taken for.
-    Of a table, `separator`, `encoding` and `time_format` say how its text is laid out, where its head does not.
+    Of a table, `separator`, `encoding` and `time_format` say how its text is laid out, where its head does not;
+    of a log of requests, `query_parameter` says which parameter is the query.
     `engine` is `duckdb`, `spark` (on the `master` given, or on this machine), or a function of the work folder.
     With a `run`, what takes long is kept in its folder, and read from there if it was interrupted.
     """
@@ -144,7 +146,7 @@ def read_log(
             if ingested is None:
                 if format == AUTO:
                     format = sniff(source, columns).format
-                stated = Stated(separator, encoding, time_format)
+                stated = Stated(separator, encoding, time_format, query_parameter)
                 how: dict[str, Any] = {
                     "format": format,
                     "columns": columns,

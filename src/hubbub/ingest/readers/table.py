@@ -46,6 +46,12 @@ class TableReader:
         self, stated: Stated, columns: Mapping[str, str] | None, files: list[Path]
     ) -> tuple[TableReader, Stated]:
         """What was stated, and what all heads of files agree upon."""
+        if stated.query_parameter is not None:
+            raise ParameterError(
+                "A table has no parameters of requests.",
+                given=f"--query-parameter {stated.query_parameter}",
+                next="name the column: --columns query=…, or read a log of requests as `--format weblog`",
+            )
         reader = replace(self, stated=stated.checked())
         if not columns:
             return reader, reader.stated
@@ -108,9 +114,9 @@ class TableReader:
                 )
             places = {role: int(name) - 1 for role, name in names.items()}
             return self._with(usual, encoding, places, least=1 + max(places.values()))
-        header = _first_line(file, encoding)
+        header = first_line(file, encoding)
         others = () if stated else SEPARATORS
-        candidates = {mark: _fields(header, mark) for mark in dict.fromkeys((*filter(None, (usual,)), *others))}
+        candidates = {mark: fields_of(header, mark) for mark in dict.fromkeys((*filter(None, (usual,)), *others))}
         fits = (mark for mark, found in candidates.items() if all(found.count(name) == 1 for name in names.values()))
         mark = next(fits, None) or max(candidates, key=lambda mark: len(candidates[mark]))
         found = candidates[mark]
@@ -174,13 +180,13 @@ def is_searchlog(file: Path) -> bool:
     return is_parquet(file) and sorted(columnar.schema(file).names) == sorted(ROLES)
 
 
-def _fields(header: bytes, mark: str) -> list[str]:
+def fields_of(header: bytes, mark: str) -> list[str]:
     """The names in a header under a separator."""
     fields = split_quoted(header, mark.encode()) or ([] if mark != "\t" else header.split(b"\t"))
     return [field.decode(errors="replace").strip() for field in fields]
 
 
-def _first_line(file: Path, encoding: str) -> bytes:
+def first_line(file: Path, encoding: str) -> bytes:
     """The file's first line, as the line rule sees it, in UTF-8."""
     with opened(file, encoding) as stream:
         line = stream.read(MAX_LINE + 2).partition(b"\n")[0]

@@ -13,21 +13,26 @@ Who the user is cannot be guessed: a client is a device, an account is often mis
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from hubbub.errors import InputError, ParameterError
 from hubbub.ingest import lines
+from hubbub.ingest.arrays import elements
+from hubbub.ingest.encodings import UTF8
+from hubbub.ingest.fields import split_quoted
 from hubbub.ingest.lines import Block, Overlong, blocks
 from hubbub.ingest.readers import documents, ubi_parquet
 from hubbub.ingest.readers.base import NothingStated, register
 from hubbub.ingest.readers.documents import Document
 from hubbub.ingest.readers.loose import loose, set_aside
+from hubbub.ingest.readers.table import fields_of, first_line
 from hubbub.ingest.records import overlong, rejected_lines
 from hubbub.ingest.schema import ReadPart, ReadTask, Reason
-from hubbub.ingest.sources import bare, is_parquet, opened
+from hubbub.ingest.sources import bare, is_parquet
 
 UNITS = {
     "client_id": "a browser, an app or a bot: protects a device, not a person with several",
@@ -36,14 +41,14 @@ UNITS = {
 }
 COLUMNS = {"query": documents.QUERY, "time": documents.TIME, "rank": documents.RANK, "url": documents.URL}
 CLICK = "click"
-TEXT = (".ndjson", ".jsonl", ".json")
+TEXT = (".ndjson", ".jsonl", ".json", ".csv")
 
 
 class UbiReader(NothingStated):
     """Reads UBI documents."""
 
     name = "ubi"
-    sentence = "documents of OpenSearch's User Behavior Insights: .ndjson, .jsonl, .json or .parquet; --columns user=…"
+    sentence = "documents of OpenSearch's User Behavior Insights as JSON, CSV or Parquet; --columns user=…"
     shape = None
 
     def columns(self, given: Mapping[str, str] | None, files: list[Path]) -> dict[str, str]:
@@ -72,7 +77,7 @@ class UbiReader(NothingStated):
                 raise InputError(
                     "The file's name does not say that it holds UBI documents.",
                     given=file,
-                    allowed=f"{', '.join(TEXT)} with one object per line, each also with .gz or .zst; .parquet",
+                    allowed=f"{', '.join(TEXT)}, each also with .gz or .zst; .parquet",
                     next="rename the file, or name the log's files by a glob",
                 )
         return {"user": names["user"], **COLUMNS, CLICK: actions}
@@ -83,15 +88,24 @@ class UbiReader(NothingStated):
         if is_parquet(file):
             yield from ubi_parquet.tasks(file, unit, clicks, canonical_urls)
             return
-        with opened(file) as stream:
-            for piece in blocks(stream):
-                yield ReadTask(
-                    lambda piece=piece: from_lines(piece, unit, clicks, canonical_urls),  # type: ignore[misc]
-                    stream.done(),
-                )
+        yield from joined_tasks(file, parsing(file, unit), clicks, canonical_urls)
 
 
-def from_lines(piece: Block | Overlong, unit: str, clicks: frozenset[str], canonical_urls: bool) -> ReadPart:
+Parse = Callable[[str], Document | Reason]
+"""The document on a line, or why there is none."""
+
+
+def joined_tasks(file: Path, parse: Parse, clicks: frozenset[str], canonical_urls: bool) -> Iterator[ReadTask]:
+    """One task per block of lines, each of which is a document that is still to be joined."""
+    with elements(file) as stream:
+        for piece in blocks(stream):
+            yield ReadTask(
+                lambda piece=piece: from_lines(piece, parse, clicks, canonical_urls),  # type: ignore[misc]
+                stream.done(),
+            )
+
+
+def from_lines(piece: Block | Overlong, parse: Parse, clicks: frozenset[str], canonical_urls: bool) -> ReadPart:
     """The searches and clicks of a run of lines."""
     if isinstance(piece, Overlong):
         return overlong(piece)
@@ -99,7 +113,7 @@ def from_lines(piece: Block | Overlong, unit: str, clicks: frozenset[str], canon
     usable = np.flatnonzero(split.code == Reason.KEPT)
     found: dict[int, Document] = {}
     for line, start, end in zip(usable.tolist(), split.start[usable].tolist(), split.end[usable].tolist(), strict=True):
-        read = _document(piece.data[start:end].decode(), unit)
+        read = parse(piece.data[start:end].decode())
         if isinstance(read, Reason):
             split.code[line] = read
         else:
@@ -108,12 +122,33 @@ def from_lines(piece: Block | Overlong, unit: str, clicks: frozenset[str], canon
     return set_aside(rejected_lines(split), split.code, rows)
 
 
-def _document(line: str, unit: str) -> Document | Reason:
-    """The document on a line, or why there is none."""
-    fields = documents.parse(line)
-    if isinstance(fields, Reason):
-        return fields
-    found = documents.document(fields, unit)
+def parsing(file: Path, unit: str) -> Parse:
+    """How the lines of a file are read: as objects, or by the names in the header of a CSV file."""
+    if bare(file).suffix.lower() != ".csv":
+        return lambda line: checked(line, documents.parse(line), lambda fields: documents.document(fields, unit))
+    header = first_line(file, UTF8)
+    names = fields_of(header, ",")
+
+    def row(line: str) -> Document | Reason:
+        if line.encode() == header:
+            return Reason.HEADER
+        values = split_quoted(line.encode(), b",")
+        if values is None:
+            return Reason.BAD_QUOTE
+        if len(values) != len(names):
+            return Reason.BAD_FIELDS
+        filled = {name: value.decode() for name, value in zip(names, values, strict=True) if value}
+        empty_search = {} if documents.ACTION in filled else {documents.QUERY: ""}
+        return documents.document(empty_search | filled, unit)
+
+    return row
+
+
+def checked(
+    line: str, fields: dict[str, Any] | Reason, document: Callable[[Mapping[str, Any]], Document | Reason]
+) -> Document | Reason:
+    """The document that an object is, unless an escape in it stands for what no line may hold."""
+    found = fields if isinstance(fields, Reason) else document(fields)
     if isinstance(found, Reason) or "\\u" not in line:
         return found
     return documents.trouble(found) or found
