@@ -103,7 +103,7 @@ CASES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "unknown variant": (("--variant", "loose"), ("no such variant", "loose", "strict, published")),
     "unknown relation": (("--neighbours", "both"), ("no such neighbouring relation", "both", "add-remove, replace")),
     "unknown table": (("--tables", "queries,clikcs"), ("does not release this table", "clikcs", "queries, clicks")),
-    "unknown format": (("--format", "aolx"), ("format is unknown", "aolx", "aol, excite, jsonl, sogou, table, ubi")),
+    "unknown format": (("--format", "aolx"), ("format is unknown", "aolx", "aol, elasticsearch, excite")),
     "unknown engine": (("--engine", "sparky"), ("no such engine", "sparky", "duckdb")),
     "unknown option": (("--epsilom", "2"), ("No such option", "--epsilom")),
     "set twice": (("--set", "keep=first", "--set", "keep=random"), ("set twice", "keep", "set it once")),

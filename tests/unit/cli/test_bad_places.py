@@ -212,7 +212,7 @@ def in_a_process(command: list[str], log: Path, out: Path, ledger: Path) -> subp
 
 def test_no_room_from_the_start(log_file: Path, tmp_path: Path) -> None:
     """The signal that comes with the limit must not end us without a word."""
-    shell = ["sh", "-c", 'ulimit -f 8; exec "$@"', "sh"]
+    shell = ["sh", "-c", 'ulimit -f 8; PYTHONDONTWRITEBYTECODE=1 exec "$@"', "sh"]
     done = in_a_process(shell, log_file, tmp_path / "out", tmp_path / "ledger.sqlite")
     assert done.returncode == 2
     message(done.stderr, "cannot be written", "free space")
@@ -222,7 +222,7 @@ def test_no_room_from_the_start(log_file: Path, tmp_path: Path) -> None:
 
 def test_no_room_for_a_ledger(tmp_path: Path) -> None:
     cap = ["ledger", "cap", "us", "--epsilon", "1", "--delta", "0", "--ledger", str(tmp_path / "ledger.sqlite")]
-    shell = ["sh", "-c", 'ulimit -f 8; exec "$@"', "sh", sys.executable, "-m", "hubbub", *cap]
+    shell = ["sh", "-c", 'ulimit -f 8; PYTHONDONTWRITEBYTECODE=1 exec "$@"', "sh", sys.executable, "-m", "hubbub", *cap]
     done = subprocess.run(shell, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     message(done.stderr, "The ledger", "cannot be written", "room on")
