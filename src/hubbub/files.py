@@ -1,7 +1,7 @@
-"""Write a folder whole or not at all.
+"""Write a folder, or a file, whole or not at all.
 
-Everything is written into a hidden sibling, synced, and moved into place by one rename. A writer holds a lock
-on its folder, which the system lets go when the process ends, however it ends: what a killed run left behind is
+A folder is written into a hidden sibling, synced, and moved into place by one rename. Its writer holds a lock
+on it, which the system lets go when the process ends, however it ends: what a killed run left behind is
 known by its free lock, and is removed by the next run.
 """
 
@@ -59,6 +59,17 @@ def whole(out: Path) -> Iterator[Path]:
             _sync_folder(out.parent)
     finally:
         partial.remove()
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """A file that is there is whole, and only its owner can read it."""
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_SYNC, 0o600), "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def permit(folder: Path, folders: int, files: int) -> None:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
@@ -18,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import hubbub
+from hubbub.files import write_whole
 from hubbub.privacy.ledger import default_path
 
 FORMAT = "hubbub-audit"
@@ -90,12 +89,7 @@ def keep(found: Mapping[str, Found]) -> Path:
     document = {"format": FORMAT, "source": source(), "found": {k: asdict(v) for k, v in {**known(), **found}.items()}}
     path = place()
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        partial.write_text(json.dumps(document, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    write_whole(path, json.dumps(document, indent=2, allow_nan=False) + "\n")
     return path
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hubbub.mechanisms import Mechanism
 
 REGISTRIES = {
-    "attacks": "hubbub.worth.attacks:attacks",
+    "attacks": "hubbub.worth.attacks:ATTACKS",
     "engines": "hubbub.engines:ENGINES",
     "exports": "hubbub.show.export:formats",
     "formats": "hubbub.ingest:formats",

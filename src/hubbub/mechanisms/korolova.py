@@ -20,11 +20,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from hubbub.errors import ParameterError
-from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Tables, Value
-from hubbub.mechanisms.noisy import Noisy, reaching
-from hubbub.mechanisms.survival import LaplaceTest
+from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Parameter, Tables, Value
+from hubbub.mechanisms.laplace import SCALE, LaplaceMechanism
+from hubbub.mechanisms.noisy import Noisy
 from hubbub.privacy.account import Domain, Step, smallest_threshold
-from hubbub.privacy.guarantee import Claim, Neighbours, number
+from hubbub.privacy.guarantee import Claim, Neighbours
 from hubbub.steps import bound
 from hubbub.steps.keys import CLICKS, QUERIES, TRANSITIONS
 
@@ -35,12 +35,11 @@ if TYPE_CHECKING:
     from hubbub.steps.mode import RunMode
 
 PROOF = "docs/proofs/korolova.md"
-SCALE = Fraction(1, 50)
 NAMES = {"queries": ("d", "b", "K"), "clicks": ("d_c", "b_c", "K_c"), "transitions": ("d_t", "b_t", "K_t")}
 """Of each table: its limit on a user, its scale, its threshold."""
 
 
-class Korolova(Mechanism, register=True):
+class Korolova(LaplaceMechanism, register=True):
     """Thresholded noisy counts of queries, and clicks on a public result list."""
 
     name = "korolova"
@@ -96,14 +95,7 @@ class Korolova(Mechanism, register=True):
                 allowed="queries,clicks, and in strict transitions",
             )
         needed = self._raw_names()
-        raw = {name for name in self.raw if name in given}
-        privacy = {name for name in ("epsilon", "delta") if name in given}
-        if raw and privacy:
-            raise ParameterError(
-                "Give either (epsilon, delta) or raw parameters, not both.",
-                given=", ".join(sorted(raw | privacy)),
-                allowed="epsilon and delta, or " + ", ".join(needed),
-            )
+        raw = self._is_raw(given, self.raw, needed)
         settings: dict[str, Value] = {"d": given.get("d", 1)}
         for table in ("clicks", "transitions"):
             limit = NAMES[table][0]
@@ -116,19 +108,7 @@ class Korolova(Mechanism, register=True):
         elif "keep" in given:
             raise ParameterError("The published mechanism keeps the first queries.", given=f"keep={given['keep']}")
         if raw:
-            if raw != set(needed):
-                raise ParameterError(
-                    f"korolova {self.variant} for {', '.join(self.tables)} needs other raw parameters.",
-                    given=", ".join(sorted(raw)),
-                    allowed="exactly " + ", ".join(needed),
-                )
             return settings | {name: given[name] for name in needed}
-        if privacy != {"epsilon", "delta"}:
-            raise ParameterError(
-                "korolova needs a privacy budget.",
-                given=", ".join(sorted(privacy)) or "nothing",
-                allowed="--epsilon and --delta together, or raw parameters " + ", ".join(needed),
-            )
         return settings | self._calibrate(settings, Fraction(given["epsilon"]), Fraction(given["delta"]))
 
     def _raw_names(self) -> tuple[str, ...]:
@@ -150,20 +130,10 @@ class Korolova(Mechanism, register=True):
         names = self._raw_names()
         scales = [name for name in names if name.startswith("b")]
         thresholds = [name for name in names if name.startswith("K")]
-        factor = 2 if self.neighbours is Neighbours.REPLACE else 1
         part = epsilon / len(scales)
-        raw: dict[str, Value] = {name: factor * limits[name] / part for name in scales}
+        raw: dict[str, Value] = {name: self.factor * limits[name] / part for name in scales}
         for name in scales:
-            parameter = next(p for p in self.parameters if p.name == name)
-            try:
-                parameter.parse(raw[name])
-            except ParameterError:
-                raise ParameterError(
-                    f"This epsilon needs a {parameter.meaning} that cannot be drawn.",
-                    given=f"epsilon = {number(float(epsilon))}, {name} = {number(float(raw[name]))}",
-                    allowed=f"{name}: {parameter.range}",
-                    next="raise epsilon or lower the limits on a user if it is too large, the reverse if too small",
-                ) from None
+            self.drawable(name, raw[name], epsilon, "the limits on a user")
         share = Decimal(delta.numerator) / Decimal(delta.denominator) / len(thresholds)
         for name in thresholds:
             scale, l0 = raw[name.replace("K", "b")], limits[name]
@@ -182,12 +152,6 @@ class Korolova(Mechanism, register=True):
         for_delta = d + b * math.log(d / (2 * delta))  # δ_alg = (d/2) e^((d−K)/b)
         for_alpha = 1 + b * math.log(1 / (-2 * math.expm1(-1 / b)))  # 1/(1 − ½e^((1−K)/b)) <= e^(1/b)
         return max(d, math.ceil(max(for_delta, for_alpha) * (1 + 1e-12)))
-
-    def _number(self, name: str) -> Fraction:
-        return Fraction(self.settings[name])
-
-    def _threshold(self, name: str) -> int:
-        return math.floor(self._number(name)) + 1  # "> K" on integers
 
     # ------------------------------------------------------------------ what is stated
 
@@ -211,31 +175,21 @@ class Korolova(Mechanism, register=True):
             steps.append(Step("transitions", self._number("b_t"), threshold, d_t, d_t, 1, Domain.OPEN, PROOF))
         return tuple(steps)
 
-    def survival(self) -> dict[str, LaplaceTest]:
-        """Of each table with a threshold; other variants count occurrences, or draw anew."""
-        tested = [step for step in self.steps() if step.threshold is not None and self.variant == "strict"]
-        return {step.name: LaplaceTest.of(step, first=self.settings["keep"] == "first") for step in tested}
-
     def bounds(self) -> tuple[Bound, ...]:
         """First d, d_c and d_t, by the user's own data."""
-        limits = []
+        limits: list[Bound] = []
         for table, (name, *_) in NAMES.items():
-            if table in self.tables:
-                limit = int(self.settings[name])
-                if self.variant == "published":
-                    limits.append(Bound(f"{table} per user", "l1", limit, "the first by time, repeats included"))
-                else:
-                    how = "the first by time" if self.settings["keep"] == "first" else "sample by a secret hash"
-                    limits.append(Bound(f"distinct {table} per user", "l0", limit, how))
-                    limits.append(Bound(f"count per key per user ({table})", "linf", 1, "distinct"))
+            if table in self.tables and self.variant == "published":
+                how = "the first by time, repeats included"
+                limits.append(Bound(f"{table} per user", "l1", self._whole(name), how))
+            elif table in self.tables:
+                limits += self._distinct(table, self._whole(name))
         return tuple(limits)
 
     def claimed(self) -> Claim:
         """Theorem 1 of the paper, for the parameters that run; strict is ours, and claims what is proven."""
         if self.variant == "strict":
-            proven = self.proven().of_run(seeded=False)
-            why = "proven here; the paper claims nothing about this variant" if proven.private else proven.scope
-            return Claim(f"hubbub (strict variant of {self.paper})", proven.epsilon, proven.delta, True, why)
+            return self._ours()
         by = f"{self.paper}, Theorem 1"
         d, b, K = int(self.settings["d"]), float(self._number("b")), float(self._number("K"))
         if d > K:  # then α can be infinite, too
@@ -250,11 +204,6 @@ class Korolova(Mechanism, register=True):
         loss = self.loss()
         holds = loss.epsilon <= epsilon * (1 + 1e-12) and loss.delta <= delta * (1 + 1e-12)
         return Claim(by, epsilon, delta, holds)
-
-    @property
-    def value_column(self) -> str:
-        """Strict counts distinct users, the paper occurrences."""
-        return "users" if self.variant == "strict" else "count"
 
     def caveats(self) -> tuple[str, ...]:
         """Conditions a reader must know."""
@@ -305,5 +254,3 @@ class Korolova(Mechanism, register=True):
                 select = Noisy(table, self._number(scale), self._threshold(least), drawn, self.passes)
                 released[table] = counts[table].test(select, noise)
         return released
-
-    passes = staticmethod(reaching)

@@ -20,11 +20,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from hubbub.errors import ParameterError
-from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Tables, Value
-from hubbub.mechanisms.korolova import SCALE
-from hubbub.mechanisms.noisy import Noisy, reaching
+from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Parameter, Tables, Value
+from hubbub.mechanisms.laplace import SCALE, LaplaceMechanism
+from hubbub.mechanisms.noisy import Noisy
 from hubbub.privacy.account import Domain, Step, total_delta
-from hubbub.privacy.guarantee import Claim, Neighbours, number
+from hubbub.privacy.guarantee import Claim, number
 from hubbub.steps import bound
 from hubbub.steps.keys import CLICKS, SESSIONS, Keys, subsequences
 from hubbub.steps.subsequences import TABLE, per_session
@@ -40,7 +40,7 @@ MOST = 10_000  # counts one user may move in one table
 LIMITS = {"T_gap": "sessions", "l_s": "sessions", "l_q": "sessions", "again": "sessions", "l": "clicks"}
 
 
-class Sessions(Mechanism, register=True):
+class Sessions(LaplaceMechanism, register=True):
     """Thresholded noisy counts of subsequences of sessions, and of clicks."""
 
     name = "sessions"
@@ -71,21 +71,8 @@ class Sessions(Mechanism, register=True):
         settings = self._limits(given)
         if "sessions" in self.tables:
             self.offers = self.offers | {"sessions": self._keys(settings, None)}
-        raw, privacy = ({n for n in names if n in given} for names in (("b", "K"), ("epsilon", "delta")))
-        if raw and privacy:
-            raise ParameterError(
-                "Give either (epsilon, delta) or raw parameters, not both.",
-                given=", ".join(sorted(raw | privacy)),
-                allowed="epsilon and delta, or b and K",
-            )
-        if raw == {"b", "K"}:
+        if self._is_raw(given, ("b", "K"), ("b", "K")):
             return settings | {"b": given["b"], "K": given["K"]}
-        if privacy != {"epsilon", "delta"}:
-            raise ParameterError(
-                "sessions needs a privacy budget.",
-                given=", ".join(sorted(raw | privacy)) or "nothing",
-                allowed="--epsilon and --delta together, or raw parameters b and K",
-            )
         return settings | self._calibrate(settings, Fraction(given["epsilon"]), Fraction(given["delta"]))
 
     def _limits(self, given: Mapping[str, Value]) -> dict[str, Value]:
@@ -112,18 +99,8 @@ class Sessions(Mechanism, register=True):
 
     def _calibrate(self, settings: Mapping[str, Value], epsilon: Fraction, delta: Fraction) -> dict[str, Value]:
         """b so that everything drawn costs ε, then the least whole K within δ: by what is proven, in both variants."""
-        factor = 2 if self.neighbours is Neighbours.REPLACE else 1
-        b = factor * sum((s.epsilon for s in self._steps({**settings, "b": 1, "K": 1})), Fraction(0)) / epsilon
-        parameter = next(p for p in self.parameters if p.name == "b")
-        try:
-            parameter.parse(b)
-        except ParameterError:
-            raise ParameterError(
-                "This epsilon needs noise of a scale that cannot be drawn.",
-                given=f"epsilon = {number(float(epsilon))}, b = {number(float(b))}",
-                allowed=f"b: {parameter.range}",
-                next="raise epsilon or lower l_q, l_s and l if b is too large, the reverse if too small",
-            ) from None
+        b = self.factor * sum((s.epsilon for s in self._steps({**settings, "b": 1, "K": 1})), Fraction(0)) / epsilon
+        self.drawable("b", b, epsilon, "l_q, l_s and l")
 
         def within(K: int) -> bool:
             return Fraction(total_delta(self._steps({**settings, "b": b, "K": K}))) <= delta
@@ -141,12 +118,6 @@ class Sessions(Mechanism, register=True):
         """Subsequences of each user's first l_s sessions, or of all; without the choice, each search counts."""
         gap = math.floor(60 * Fraction(settings["T_gap"]))
         return subsequences(gap, int(settings["l_q"]), l_s, settings.get("again", "each") == "each")
-
-    def _b(self) -> Fraction:
-        return Fraction(self.settings["b"])
-
-    def _threshold(self) -> int:
-        return math.floor(Fraction(self.settings["K"])) + 1  # "> K" on integers
 
     # ------------------------------------------------------------------ what is stated
 
@@ -193,8 +164,7 @@ class Sessions(Mechanism, register=True):
         if "clicks" in self.tables:
             most = int(self.settings["l"])
             if strict:
-                limits.append(Bound("distinct clicks per user", "l0", most, "the first by time"))
-                limits.append(Bound("count per key per user (clicks)", "linf", 1, "distinct"))
+                limits += self._distinct("clicks", most)
             else:
                 limits.append(Bound("clicks per user", "l1", most, "the first by time, repeats included"))
         return tuple(limits)
@@ -202,11 +172,9 @@ class Sessions(Mechanism, register=True):
     def claimed(self) -> Claim:
         """Equation 9 for each part, and the weaker of both for the two together (section 3.2.2)."""
         if self.variant == "strict":
-            proven = self.proven().of_run(seeded=False)
-            why = "proven here; the paper claims nothing about this variant" if proven.private else proven.scope
-            return Claim(f"hubbub (strict variant of {self.paper})", proven.epsilon, proven.delta, True, why)
+            return self._ours()
         by = f"{self.paper}, equation 9" + (" and section 3.2.2" if len(self.tables) > 1 else "")
-        b, K = float(self._b()), float(Fraction(self.settings["K"]))
+        b, K = float(self._number("b")), float(self._number("K"))
         alpha = max(math.exp(1 / b), 1 + 1 / (2 * math.exp((K - 1) / b) - 1))
         df = max(self._sensitivity(table, self.settings)[0] for table in self.tables)
         epsilon, delta = df * (math.log(alpha) + 1 / b), df / 2 * math.exp(min(700.0, (df - K) / b))
@@ -228,11 +196,6 @@ class Sessions(Mechanism, register=True):
             "the paper states the weaker of its two parts for both together, but both are about the same users and "
             f"their costs add up: {' + '.join(parts)} = {number(self.loss().epsilon)}, not {number(epsilon)}"
         )
-
-    @property
-    def value_column(self) -> str:
-        """Strict counts distinct users, the paper occurrences."""
-        return "users" if self.variant == "strict" else "count"
 
     def caveats(self) -> tuple[str, ...]:
         """A claim that does not hold is named beside the one that does."""
@@ -266,8 +229,7 @@ class Sessions(Mechanism, register=True):
         """A_session, steps 4 and 5; A_click, steps 2 and 3."""
         released: Tables = {}
         for table in self.tables:
-            again = Noisy(f"{table}: counts", self._b()) if self.variant == "published" else None
-            released[table] = counts[table].test(Noisy(table, self._b(), self._threshold(), again, self.passes), noise)
+            b, threshold = self._number("b"), self._threshold("K")
+            again = Noisy(f"{table}: counts", b) if self.variant == "published" else None
+            released[table] = counts[table].test(Noisy(table, b, threshold, again, self.passes), noise)
         return released
-
-    passes = staticmethod(reaching)

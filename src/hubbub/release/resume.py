@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import hubbub
 from hubbub.engines.resumable import Resumable
 from hubbub.errors import OutputError, Refused
-from hubbub.files import disk_errors, lock, sweep
+from hubbub.files import disk_errors, lock, sweep, write_whole
 from hubbub.log import WORK
 
 if TYPE_CHECKING:
@@ -216,10 +216,7 @@ class Run:
     def _write(self, name: str, facts: object) -> None:
         """Write a file of the run whole or not at all."""
         with disk_errors(self.path, "--work"):
-            draft = self.path / f".{name}"
-            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_SYNC, 0o600), "w") as file:
-                file.write(json.dumps(facts))
-            os.replace(draft, self.path / name)
+            write_whole(self.path / name, json.dumps(facts))
 
     # ------------------------------------------------------------------ the end
 

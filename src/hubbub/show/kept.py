@@ -7,8 +7,6 @@ scores.json     by `hubbub evaluate`        exact.parquet  points to draw, with 
 from __future__ import annotations
 
 import json
-import os
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -19,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hubbub.errors import InputError
+from hubbub.files import write_whole
 from hubbub.show.exact import ErrorParts, Exact, Sampled, UsersHistogram
 from hubbub.show.law import SurvivalLine
 
@@ -90,8 +89,8 @@ def write(folder: Path, kept: Gathered) -> None:
     points = [e.points.add_column(0, "table", pa.repeat(pa.scalar(e.table), e.points.num_rows)) for e in kept.tables]
     sink = pa.BufferOutputStream()
     pq.write_table(pa.concat_tables(points) if points else pa.table({"table": pa.array([], pa.string())}), sink)
-    put(folder / POINTS, sink.getvalue().to_pybytes())
-    put(folder / EXACT, (json.dumps(document, allow_nan=False) + "\n").encode())
+    write_whole(folder / POINTS, sink.getvalue().to_pybytes())
+    write_whole(folder / EXACT, json.dumps(document, allow_nan=False) + "\n")
 
 
 def read(folder: Path) -> Gathered:
@@ -136,18 +135,6 @@ def read_json(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return document if isinstance(document, dict) else {}
-
-
-def put(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all, for its owner only."""
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def merged(before: Sequence[Exact], now: Sequence[Exact]) -> tuple[Exact, ...]:

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from hubbub.card.schema import Card
 from hubbub.errors import InputError
+from hubbub.files import write_whole
 from hubbub.show import kept
 from hubbub.show.book import book_of
 from hubbub.show.charts import Chart, page
@@ -219,7 +220,7 @@ SECTIONS = (
 def write_report(release: str | Path) -> Path:
     """Write `owner-only/report.html` from what is there; the file's path comes back."""
     path = owner_only(Path(release)) / NAME
-    kept.put(path, render(read(release)).encode())
+    write_whole(path, render(read(release)))
     return path
 
 

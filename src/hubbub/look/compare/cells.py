@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from hubbub.files import write_whole
 
 FOLDER = "cells"
 
@@ -45,15 +45,3 @@ class Cell:
     def write(self, folder: Path, scores: Mapping[str, Any]) -> None:
         """Write the cell's file whole or not at all, readable by its owner only."""
         write_whole(folder / self.name, json.dumps({"of": self.of, "scores": scores}, ensure_ascii=False) + "\n")
-
-
-def write_whole(path: Path, text: str) -> None:
-    """A file that is there is whole, and only its owner can read it."""
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hubbub.look.compare.cells import write_whole
+from hubbub.files import write_whole
 from hubbub.look.compare.charts import charts
 from hubbub.look.compare.finding import ALL, EVERY, PRECISION, SESSIONS, finding
 from hubbub.look.compare.summary import Comparison, notes

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from hubbub.errors import ParameterError
-from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Tables, Value
-from hubbub.mechanisms.korolova import SCALE
-from hubbub.mechanisms.noisy import Noisy, reaching
+from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Parameter, Tables, Value
+from hubbub.mechanisms.laplace import SCALE, LaplaceMechanism
+from hubbub.mechanisms.noisy import Noisy
 from hubbub.privacy.account import Domain, Step, smallest_threshold
-from hubbub.privacy.guarantee import Claim, Neighbours
+from hubbub.privacy.guarantee import Claim
 from hubbub.steps import bound
 from hubbub.steps.keys import CLICKS, Keys
 
@@ -49,7 +48,7 @@ def starts(bins: int) -> list[int]:
     return [1, 2, *(2 ** (i - 1) + 1 for i in range(2, bins))][:bins]
 
 
-class Histograms(Mechanism):
+class Histograms(LaplaceMechanism):
     """The two noisy histograms of `optimal` strict."""
 
     name = "optimal"
@@ -64,27 +63,15 @@ class Histograms(Mechanism):
     def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
         """Scales and threshold as given, or from (ε, δ); every rounding goes towards privacy."""
         d, bins = int(given.get("d", 2)), int(given.get("bins", 14))
-        raw = {name for name in ("b", "b_a", "T") if name in given}
-        if raw and ("epsilon" in given or "delta" in given):
-            raise ParameterError(
-                "Give either (epsilon, delta) or raw parameters, not both.", given=", ".join(sorted(raw))
-            )
-        if raw and len(raw) < 3:
-            raise ParameterError(
-                "optimal strict needs other raw parameters.", given=", ".join(raw), allowed="b, b_a, T"
-            )
-        if not raw:
-            if not {"epsilon", "delta"} <= given.keys():
-                raise ParameterError("optimal needs a privacy budget.", allowed="--epsilon and --delta together")
+        if not self._is_raw(given, ("b", "b_a", "T"), ("b", "b_a", "T")):
             given = given | self._calibrate(d, Fraction(given["epsilon"]), Fraction(given["delta"]))
         return {"d": d, "bins": bins, "b": given["b"], "b_a": given["b_a"], "T": given["T"]}
 
     def _calibrate(self, d: int, epsilon: Fraction, delta: Fraction) -> dict[str, Value]:
-        factor = 2 if self.neighbours is Neighbours.REPLACE else 1
-        b = factor * d / ((1 - SHARE) * epsilon)
-        b_a = factor / (SHARE * epsilon)
-        for name, scale in ((B, b), (B_A, b_a)):
-            name.parse(scale)
+        b = self.factor * d / ((1 - SHARE) * epsilon)
+        b_a = self.factor / (SHARE * epsilon)
+        for name, scale in (("b", b), ("b_a", b_a)):
+            self.drawable(name, scale, epsilon, "d")
         share = Decimal(delta.numerator) / Decimal(delta.denominator)
         return {"b": b, "b_a": b_a, "T": smallest_threshold(b, share, d, d, 1)}
 
@@ -99,16 +86,13 @@ class Histograms(Mechanism):
     def bounds(self) -> tuple[Bound, ...]:
         """The first d pairs of a user; one bin."""
         return (
-            Bound("distinct clicks per user", "l0", int(self.settings["d"]), "the first by time"),
-            Bound("count per key per user (clicks)", "linf", 1, "distinct"),
+            *self._distinct("clicks", self._whole("d")),
             Bound("bins per user (activity)", "l1", 1, "the number of her clicks is in one bin"),
         )
 
     def claimed(self) -> Claim:
         """The paper claims nothing about this variant."""
-        proven = self.proven().of_run(seeded=False)
-        why = "proven here; the paper claims nothing about this variant"
-        return Claim(f"hubbub (strict variant of {self.paper})", proven.epsilon, proven.delta, True, why)
+        return self._ours()
 
     def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Counts]:
         """Limit each user, then count."""
@@ -127,8 +111,6 @@ class Histograms(Mechanism):
             "clicks": counts["clicks"].test(pairs, noise),
             "activity": busy.every(noise, np.arange(users.size), users),
         }
-
-    passes = staticmethod(reaching)
 
 
 def activity(log: SearchLog, bins: int) -> LocalCounts:

@@ -15,13 +15,13 @@ Nothing is proven of it. The rule on integers is `>= T`; the paper's "> K" is T 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from hubbub.errors import ParameterError
-from hubbub.mechanisms.base import EPSILON, Bound, Mechanism, Parameter, Tables, Value
+from hubbub.mechanisms.base import EPSILON, Bound, Parameter, Tables, Value
+from hubbub.mechanisms.laplace import SCALE, LaplaceMechanism
 from hubbub.mechanisms.noisy import Noisy
 from hubbub.mechanisms.safelog import measure as measuring
 from hubbub.mechanisms.safelog import paper, words
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from hubbub.steps.mode import RunMode
 
 PROOF = "docs/proofs/safelog.md"
-SCALE = Fraction(1, 50)
 
 
 def _limit(name: str, meaning: str) -> Parameter:
@@ -49,7 +48,7 @@ def _scale(name: str, meaning: str) -> Parameter:
     return Parameter(name, "number", meaning, low=SCALE, high=1_000_000)
 
 
-class Safelog(Mechanism, register=True):
+class Safelog(LaplaceMechanism, register=True):
     """Noisy counts over a public pool of queries: pure ε."""
 
     name = "safelog"
@@ -123,15 +122,6 @@ class Safelog(Mechanism, register=True):
             )
         return settle(self, given, self.pool.size)
 
-    def _number(self, name: str) -> Fraction:
-        return Fraction(self.settings[name])
-
-    def _whole(self, name: str) -> int:
-        return int(self.settings[name])
-
-    def _threshold(self, name: str) -> int:
-        return math.floor(self._number(name)) + 1  # "> K" on integers
-
     # ------------------------------------------------------------------ what is stated
 
     def steps(self) -> tuple[Step, ...]:
@@ -153,25 +143,20 @@ class Safelog(Mechanism, register=True):
 
     def bounds(self) -> tuple[Bound, ...]:
         """Strict: by the user's own data. Published: the first, of what the filter left."""
-        limits = []
+        limits: list[Bound] = []
         for table, name in (("queries", "q_f"), ("clicks", "c_f"), ("transitions", "c_t")):
             if table in self.tables and name in self.settings:
-                limit = self._whole(name)
+                limit, first = self._whole(name), "the first by time, of "
                 if self.variant == "published":
-                    limits.append(Bound(f"{table} per user", "l1", limit, "the first by time, of what the filter left"))
+                    limits.append(Bound(f"{table} per user", "l1", limit, first + "what the filter left"))
                 else:
-                    limits.append(
-                        Bound(f"distinct {table} per user", "l0", limit, "the first by time, of the public domain")
-                    )
-                    limits.append(Bound(f"count per key per user ({table})", "linf", 1, "distinct"))
+                    limits += self._distinct(table, limit, first + "the public domain")
         return tuple(limits)
 
     def claimed(self) -> Claim:
         """Equation (2) of the paper, for the parameters that run; strict is ours, and claims what is proven."""
         if self.variant == "strict":
-            proven = self.proven()
-            why = "proven here; the paper claims nothing about this variant"
-            return Claim(f"hubbub (strict variant of {self.paper})", proven.epsilon, proven.delta, True, why)
+            return self._ours()
         raw = {
             name: float(self._number(name)) for name in ("b", "K", "b_q", "p_g", "b_c", "b_t") if name in self.settings
         }
@@ -186,11 +171,6 @@ class Safelog(Mechanism, register=True):
         return Guarantee(
             Definition.NONE, None, None, self.neighbours, scope=words.NOTHING, proof=PROOF, caveats=self.caveats()
         )
-
-    @property
-    def value_column(self) -> str:
-        """Strict counts distinct users, the paper occurrences."""
-        return "users" if self.variant == "strict" else "count"
 
     def stops(self) -> tuple[Cause, ...]:
         """The paper lists every pair of released queries."""

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from hubbub.errors import ParameterError
 from hubbub.mechanisms.safelog import paper
-from hubbub.privacy.guarantee import Neighbours, number
+from hubbub.privacy.guarantee import number
 
 if TYPE_CHECKING:
-    from hubbub.mechanisms.base import Mechanism, Value
+    from hubbub.mechanisms.base import Value
+    from hubbub.mechanisms.laplace import LaplaceMechanism
 
 RELEASED = 1000
 """K_t, unless given, expects one pair of nobody among all pairs of so many released queries."""
@@ -23,7 +24,7 @@ SCALES = {"b": "q_f", "b_q": "q_f", "b_c": "c_f", "b_t": "c_t"}
 OF_PUBLISHED, OF_STRICT = ("b_q", "tau", "p_g"), ("c_t", "K_t")
 
 
-def settle(mechanism: Mechanism, given: dict[str, Value], pool: int) -> dict[str, Value]:
+def settle(mechanism: LaplaceMechanism, given: dict[str, Value], pool: int) -> dict[str, Value]:
     """What will run: limits, scales, thresholds."""
     published, tables = mechanism.variant == "published", mechanism.tables
     _refuse_strangers(mechanism, given)
@@ -73,7 +74,7 @@ def nobody(scale: Fraction, threshold: int) -> float:
     return math.exp(-threshold / scale) / (1 + math.exp(-1 / scale))
 
 
-def _refuse_strangers(mechanism: Mechanism, given: dict[str, Value]) -> None:
+def _refuse_strangers(mechanism: LaplaceMechanism, given: dict[str, Value]) -> None:
     """A parameter of the other variant, or of a table that is not released."""
     other = OF_STRICT if mechanism.variant == "published" else OF_PUBLISHED
     of_table = {"c_f": "clicks", "b_c": "clicks", "c_t": "transitions", "b_t": "transitions", "K_t": "transitions"}
@@ -88,14 +89,15 @@ def _refuse_strangers(mechanism: Mechanism, given: dict[str, Value]) -> None:
             raise ParameterError(what, given=f"{name} = {given[name]}", allowed="tables " + ", ".join(mechanism.tables))
 
 
-def _scales(mechanism: Mechanism, settings: dict[str, Value], names: list[str], epsilon: Fraction) -> dict[str, Value]:
+def _scales(
+    mechanism: LaplaceMechanism, settings: dict[str, Value], names: list[str], epsilon: Fraction
+) -> dict[str, Value]:
     """ε in equal parts; each scale is the limit over its part, twice that for replace."""
     part = epsilon / len(names)
-    factor = 2 if mechanism.neighbours is Neighbours.REPLACE else 1
     raw: dict[str, Value] = {}
     for name in names:
         limit = settings.get(SCALES[name], max(1, int(settings["q_f"]) - 1))  # published: q_f − 1 transitions
-        raw[name] = factor * int(limit) / part
+        raw[name] = mechanism.factor * int(limit) / part
     p_g = Fraction(settings.get("p_g", 1))
     if p_g < 1:  # q_f (1/b + ln(1/p_g)) = part
         left = float(part / int(settings["q_f"])) + math.log(p_g)
@@ -108,18 +110,8 @@ def _scales(mechanism: Mechanism, settings: dict[str, Value], names: list[str], 
                 next="raise epsilon or p_g, or lower q_f",
             )
         raw["b"] = Fraction(math.ceil(GRID / left), GRID)
-    for parameter in mechanism.parameters:
-        if parameter.name in raw:
-            scale = raw[parameter.name]
-            try:
-                parameter.parse(scale)
-            except ParameterError:
-                raise ParameterError(
-                    f"This epsilon needs a {parameter.meaning} that cannot be drawn.",
-                    given=f"epsilon = {number(float(epsilon))}, {parameter.name} = {number(float(scale))}",
-                    allowed=f"{parameter.name}: {parameter.range}",
-                    next="raise epsilon or lower the limits q_f, c_f, c_t if it is too large, the reverse if too small",
-                ) from None
+    for name, scale in raw.items():
+        mechanism.drawable(name, scale, epsilon, "the limits q_f, c_f, c_t")
     return raw
 
 

@@ -23,10 +23,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.errors import ParameterError
-from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Tables, Value
-from hubbub.mechanisms.korolova import SCALE
-from hubbub.mechanisms.noisy import Noisy, reaching
-from hubbub.mechanisms.survival import LaplaceTest
+from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Parameter, Tables, Value
+from hubbub.mechanisms.laplace import SCALE, LaplaceMechanism
+from hubbub.mechanisms.noisy import Noisy
 from hubbub.mechanisms.zealous import formulas
 from hubbub.privacy.account import SLACK, Domain, Step, round_up, smallest_threshold, total_delta
 from hubbub.privacy.guarantee import Claim, Definition, Guarantee, Neighbours, number
@@ -45,7 +44,7 @@ RAW = ("lambda", "tau_prime")
 NOTHING = "the theorem's δ reaches 1, which allows any output at all"
 
 
-class Zealous(Mechanism, register=True):
+class Zealous(LaplaceMechanism, register=True):
     """Thresholded noisy counts of items that enough users hold."""
 
     name = "zealous"
@@ -54,6 +53,7 @@ class Zealous(Mechanism, register=True):
     offers = {"keywords": KEYWORDS, "queries": QUERIES, "clicks": CLICKS, "transitions": TRANSITIONS}  # noqa: RUF012
     default_tables = ("queries",)
     proof = PROOF
+    paper_counts = "users"
     estimator = "hubbub.look.estimate.zealous:estimate"
     limiting = "m"
     raw = (*RAW, "analysis", "U")
@@ -98,24 +98,11 @@ class Zealous(Mechanism, register=True):
             )
         settings: dict[str, Value] = {"m": given.get("m", 1), "keep": given.get("keep", "first")}
         settings |= self._analysis(given)
-        raw, privacy = ({name for name in names if name in given} for names in (RAW, ("epsilon", "delta")))
-        if raw and privacy:
-            raise ParameterError(
-                "Give either (epsilon, delta) or raw parameters, not both.",
-                given=", ".join(sorted(raw | privacy)),
-                allowed="epsilon and delta, or lambda and tau_prime; m and tau go with both",
-            )
-        if raw == set(RAW):
+        if self._is_raw(given, RAW, RAW):
             settings |= {"lambda": given["lambda"], "tau": given.get("tau", 1), "tau_prime": given["tau_prime"]}
-        elif privacy == {"epsilon", "delta"}:
+        else:
             tau = None if given.get("tau") is None else int(given["tau"])
             settings |= self._calibrate(settings, Fraction(given["epsilon"]), Fraction(given["delta"]), tau)
-        else:
-            raise ParameterError(
-                "zealous needs a privacy budget, or all raw parameters.",
-                given=", ".join(sorted(raw | privacy)) or "nothing",
-                allowed="--epsilon and --delta together, or lambda and tau_prime together (tau is 1 unless set)",
-            )
         if Fraction(settings["tau_prime"]) < Fraction(settings["tau"]):
             raise ParameterError(
                 "The threshold τ′ is below the raw filter τ: whatever passes the filter would mostly be published.",
@@ -159,17 +146,8 @@ class Zealous(Mechanism, register=True):
     ) -> dict[str, Value]:
         """λ from ε, τ′ from δ; every rounding goes towards privacy, and an integer τ′ keeps the paper's claim true."""
         m, part, share = int(settings["m"]), epsilon / len(self.tables), delta / len(self._tested)
-        lam = (2 if self.neighbours is Neighbours.REPLACE else 1) * m / part  # (1), (4)
-        scale = next(p for p in self.parameters if p.name == "lambda")
-        try:
-            scale.parse(lam)
-        except ParameterError:
-            raise ParameterError(
-                "This epsilon needs a noise scale that cannot be drawn.",
-                given=f"epsilon = {number(float(epsilon))}, m = {m}: lambda = {number(float(lam))}",
-                allowed=f"lambda: {scale.range}",
-                next="raise epsilon or lower m if it is too large, the reverse if too small",
-            ) from None
+        lam = self.factor * m / part  # (1), (4)
+        self.drawable("lambda", lam, epsilon, "m")
         if "U" in settings:
             users = int(settings["U"])
             tau = tau or formulas.best_tau(users, m, lam, share)
@@ -205,15 +183,11 @@ class Zealous(Mechanism, register=True):
     def _tau_prime(self) -> Fraction:
         return Fraction(self.settings["tau_prime"])
 
-    @property
-    def _threshold(self) -> int:
-        return math.floor(self._tau_prime) + 1  # "> τ′" on integers
-
     # ------------------------------------------------------------------ what is stated
 
     def steps(self) -> tuple[Step, ...]:
         """One noise for each table; a new item enters with τ users. Listed clicks have noise alone."""
-        m, lam, threshold, tau = self._m, self._lambda, self._threshold, self._tau
+        m, lam, threshold, tau = self._m, self._lambda, self._threshold("tau_prime"), self._tau
         return tuple(
             Step(table, lam, threshold, m, m, 1, Domain.OPEN, PROOF, floor=tau)
             if table in self._tested
@@ -221,26 +195,14 @@ class Zealous(Mechanism, register=True):
             for table in self.tables
         )
 
-    def survival(self) -> dict[str, LaplaceTest]:
-        """Of each table with a threshold; other variants count occurrences, or draw anew."""
-        tested = [step for step in self.steps() if step.threshold is not None and self.variant == "strict"]
-        return {step.name: LaplaceTest.of(step, first=self.settings["keep"] == "first") for step in tested}
-
     def bounds(self) -> tuple[Bound, ...]:
         """At most m distinct items of each table, by the user's own data."""
-        how = "the first by time" if self.settings["keep"] == "first" else "sample by a secret hash"
-        limits = []
-        for table in self.tables:
-            limits.append(Bound(f"distinct {table} per user", "l0", self._m, how))
-            limits.append(Bound(f"count per key per user ({table})", "linf", 1, "distinct"))
-        return tuple(limits)
+        return tuple(limit for table in self.tables for limit in self._distinct(table, self._m))
 
     def claimed(self) -> Claim:
         """The paper's theorem for the parameters that run; strict is ours, and claims what is proven."""
         if self.variant == "strict":
-            proven = self.proven().of_run(seeded=False)
-            why = "proven here; the paper claims nothing about this variant" if proven.private else proven.scope
-            return Claim(f"hubbub (strict variant of {self.paper})", proven.epsilon, proven.delta, True, why)
+            return self._ours()
         return self._theorem2() if self.settings["analysis"] == PROBABILISTIC else self._theorem1()
 
     def _theorem2(self) -> Claim:
@@ -279,7 +241,7 @@ class Zealous(Mechanism, register=True):
     def _probabilistic(self) -> tuple[Fraction, Decimal]:
         """Theorem 2 repaired, for the integer law: exceptions unite and factors multiply over the tables."""
         epsilon, delta = formulas.probabilistic(
-            int(self.settings["U"]), self._m, self._lambda, self._tau, self._threshold
+            int(self.settings["U"]), self._m, self._lambda, self._tau, self._threshold("tau_prime")
         )
         tested = len(self._tested)
         with localcontext(formulas.WIDE):
@@ -328,7 +290,8 @@ class Zealous(Mechanism, register=True):
                 released[table] = Noisy(table, self._lambda).every(noise, *listed)
                 continue
             frequent = partial(self.frequent, tau=self._tau)  # step 3
-            noisy = Noisy(table, self._lambda, self._threshold, passes=self.passes, drawn=frequent)  # steps 4 and 5
+            threshold = self._threshold("tau_prime")
+            noisy = Noisy(table, self._lambda, threshold, passes=self.passes, drawn=frequent)  # steps 4 and 5
             released[table] = counts[table].test(noisy, noise)
         return released
 
@@ -336,5 +299,3 @@ class Zealous(Mechanism, register=True):
     def frequent(n: npt.NDArray[np.int64], tau: int) -> npt.NDArray[np.int64]:
         """Which items have at least τ users. Exact, before the noise: inside the proof."""
         return np.flatnonzero(n >= tau)
-
-    passes = staticmethod(reaching)

@@ -7,12 +7,13 @@ so it is kept in the user's cache under the version it belongs to; a copy that c
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
+
+from hubbub.files import write_whole
 
 GLOBALS = "window.vegaEmbed = vegaEmbed; window.vega = vega; window.vegaLite = vegaLite;"
 END = "\n/* whole */\n"
@@ -45,11 +46,6 @@ def cache() -> Path:
 
 def _keep(path: Path, text: str) -> None:
     """Keep the bundle in the cache, whole or not at all; a cache that cannot be written is no error."""
-    part = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    try:
+    with suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
-    except OSError:
-        with suppress(OSError):
-            part.unlink()
+        write_whole(path, text)

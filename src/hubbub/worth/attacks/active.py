@@ -39,7 +39,7 @@ def accounts(mechanism: Mechanism) -> int:
     return thresholds.get(table, thresholds.get(kind.name, DEFAULT)) - 1
 
 
-class Active(Attack, register=True):
+class Active(Attack):
     """Fake accounts around one target."""
 
     name = "active"

@@ -30,11 +30,7 @@ WITHIN, BEYOND = "within the guarantee", "BEYOND THE GUARANTEE"
 
 
 class NotAttackable(Exception):
-    """An attack that makes no sense for this release or this log."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """Why an attack makes no sense for this release or this log."""
 
 
 @dataclass(frozen=True)
@@ -144,13 +140,7 @@ class Attack(ABC):
     """As the command line says it, e.g. "hash-inversion"."""
     about: ClassVar[str]
     paper: ClassVar[str]
-    registry: ClassVar[dict[str, type[Attack]]] = {}
 
     @abstractmethod
     def run(self, setup: AttackSetup) -> Outcome:
         """Try it on every target; NotAttackable where it makes no sense."""
-
-    def __init_subclass__(cls, register: bool = False, **kwargs: object) -> None:
-        super().__init_subclass__(**kwargs)
-        if register:
-            Attack.registry[cls.name] = cls

@@ -40,7 +40,7 @@ class HashedWords:
     """How often, and the sum of a hash of the times: the same word in two copies of one log has the same marks."""
 
 
-class HashInversion(Attack, register=True):
+class HashInversion(Attack):
     """Words behind hashes, by frequency and company."""
 
     name = "hash-inversion"
@@ -61,7 +61,8 @@ class HashInversion(Attack, register=True):
             half = f"SELECT * FROM ({SEARCHES}) AS s WHERE md5(concat('{setup.secret.hex()}', uid)) < '8'"
             plain, source = words(setup.log, half), "half of the users of the raw log (no other log was given)"
         guess = match(hidden, plain)
-        truth = dict(zip(*every_mark(setup.log), strict=True))
+        _, _, text, _, marks = _held(setup.log, SEARCHES)
+        truth = dict(zip(marks, text, strict=True))
         tries = min(SCORED, len(hidden.text))
         right = sum(plain.text[guess[i]] == truth.get(hidden.marks[i]) for i in range(tries))
         chance = 1 / len(plain.text)
@@ -75,11 +76,7 @@ class HashInversion(Attack, register=True):
 
 def words(log: SearchLog, searches: str = SEARCHES) -> HashedWords:
     """The most frequent words of a log."""
-    rows, word = _held(log, searches)
-    coded = word.dictionary_encode()
-    code = coded.indices.to_numpy().astype(np.int64)
-    n = np.bincount(code, minlength=len(coded.dictionary))
-    text = coded.dictionary.to_pylist()
+    search, code, text, n, marks = _held(log, searches)
     top = np.array(sorted(range(n.size), key=lambda i: (-n[i], text[i]))[:TOP], np.int64)
     if top.size < 2:
         raise NotAttackable("the log has no words to match")
@@ -88,34 +85,26 @@ def words(log: SearchLog, searches: str = SEARCHES) -> HashedWords:
     inside = place[code] >= 0
     from scipy.sparse import csr_matrix
 
-    search, times = rows
     ones = np.ones(int(inside.sum()))
     held = csr_matrix((ones, (search[inside], place[code][inside])), shape=(int(search.max()) + 1, top.size))
     both = np.asarray((held.T @ held).todense(), float)
     np.fill_diagonal(both, 0.0)
-    marks = _marks(code, times, n.size)
-    return HashedWords([text[i] for i in top], n[top].astype(float), both, [(int(n[i]), int(marks[i])) for i in top])
+    return HashedWords([text[i] for i in top], n[top].astype(float), both, [marks[i] for i in top])
 
 
-def every_mark(log: SearchLog) -> tuple[list[tuple[int, int]], list[str]]:
-    """The marks of every word of the raw log, for the owner to see what is right."""
-    (_, times), word = _held(log, SEARCHES)
-    coded = word.dictionary_encode()
-    code = coded.indices.to_numpy().astype(np.int64)
-    n = np.bincount(code, minlength=len(coded.dictionary))
-    marks = _marks(code, times, n.size)
-    return [(int(a), int(b)) for a, b in zip(n, marks, strict=True)], coded.dictionary.to_pylist()
-
-
-def _held(log: SearchLog, searches: str) -> tuple[tuple[Integers, Integers], pa.Array]:
-    """Every word of every query of a user once: (query, time) and word."""
+def _held(log: SearchLog, searches: str) -> tuple[Integers, Integers, list[str], Integers, list[tuple[int, int]]]:
+    """Every word of every query of a user once, as (query, word); each word's text, how often it is used, its marks."""
     rows = log.engine.fetch(searches)
     split = pc.split_pattern(rows.column("query").combine_chunks(), " ")
     search = pc.list_parent_indices(split).to_numpy().astype(np.int64)
     once = pa.table({"search": search, "word": split.flatten()}).group_by(["search", "word"]).aggregate([])
     which = once.column("search").to_numpy()
     times = pc.fill_null(rows.column("time"), 0).to_numpy().astype(np.int64)
-    return (which, times[which]), once.column("word").combine_chunks()
+    coded = once.column("word").combine_chunks().dictionary_encode()
+    code, text = coded.indices.to_numpy().astype(np.int64), coded.dictionary.to_pylist()
+    n = np.bincount(code, minlength=len(text))
+    marks = zip(n.tolist(), _marks(code, times[which], n.size).tolist(), strict=True)
+    return which, code, text, n, list(marks)
 
 
 def _marks(code: Integers, times: Integers, size: int) -> npt.NDArray[np.uint64]:

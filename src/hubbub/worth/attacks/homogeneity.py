@@ -19,7 +19,7 @@ MOST = 1000
 """Users in the largest group that anybody could know."""
 
 
-class Homogeneity(Attack, register=True):
+class Homogeneity(Attack):
     """All who could have asked it asked it."""
 
     name = "homogeneity"

@@ -17,7 +17,7 @@ KNOWN, ENOUGH = 3, 5
 """How many queries of a target are known, and how many she has at least."""
 
 
-class Linkage(Attack, register=True):
+class Linkage(Attack):
     """A few known searches find a whole history."""
 
     name = "linkage"

@@ -36,7 +36,7 @@ MOST = 20.0
 TINY = 1e-9
 
 
-class Membership(Attack, register=True):
+class Membership(Attack):
     """A likelihood ratio over a history."""
 
     name = "membership"

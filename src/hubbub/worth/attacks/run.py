@@ -7,7 +7,6 @@ Everything here was computed from the raw log: none of it may be published, and 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,14 +15,12 @@ from hubbub.card.schema import Card
 from hubbub.errors import InputError
 from hubbub.mechanisms import Mechanism
 from hubbub.mechanisms import build as build_mechanism
-from hubbub.privacy.fingerprint import look
-from hubbub.privacy.ledger import Ledger, named
 from hubbub.release.opened import Release
-from hubbub.worth.attacks import attacks, build
+from hubbub.worth.attacks import ATTACKS, build
 from hubbub.worth.attacks.base import TARGETS, Attack, AttackSetup, NotAttackable
 from hubbub.worth.evidence import Evidence
 from hubbub.worth.tasks.base import Truth
-from hubbub.worth.tasks.run import keep, owner_only
+from hubbub.worth.tasks.run import in_turn, keep, looked_at, opened, owner_only
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
@@ -48,25 +45,15 @@ def attack(
     say: Callable[[str], None] = lambda _: None,
 ) -> Found:
     """Attack a release (by every attack unless named) with the help of its log; the Python form of `hubbub attack`."""
-    from hubbub.log import SearchLog, read_log
-
-    released = release if isinstance(release, Release) else Release(release)
-    chosen, known = choose(kinds), truth if isinstance(truth, Truth) or truth is None else Truth(truth)
-    owner_only(released)
-    mechanism = mechanism_of(released)
-    more: dict[str, Any] = {"truth": known, "other": other, "targets": targets, "seed": seed, "say": say}
-    with Ledger(None if ledger is None else Path(ledger)) as book:
-        if isinstance(log, SearchLog):
-            look(book, log, named(population), named(dataset), "attack")
-            return run(released, mechanism, log, chosen, **more)
-        with read_log(log) as opened:
-            look(book, opened, named(population), named(dataset), "attack")
-            return run(released, mechanism, opened, chosen, **more)
+    released, known = opened(release, truth)
+    chosen, mechanism = choose(kinds), mechanism_of(released)
+    with looked_at(log, "attack", ledger, population, dataset) as raw:
+        return run(released, mechanism, raw, chosen, truth=known, other=other, targets=targets, seed=seed, say=say)
 
 
 def choose(names: Sequence[str] | None) -> list[Attack]:
     """The attacks of these names, or all of them."""
-    return [build(name) for name in dict.fromkeys(names or attacks())]
+    return [build(name) for name in dict.fromkeys(names or ATTACKS)]
 
 
 def mechanism_of(release: Release) -> Mechanism:
@@ -101,16 +88,13 @@ def run(
     """Every chosen attack, written as it finishes. The caller has told the ledger."""
     folder = owner_only(release)
     asked = {one.name for one in chosen}
-    found: Found = {name: {NOT_ATTACKABLE: "not asked for"} for name in attacks() if name not in asked}
+    found: Found = {name: {NOT_ATTACKABLE: "not asked for"} for name in ATTACKS if name not in asked}
     with Evidence.of_release(release, memory=memory, threads=threads) as released:
         setup = AttackSetup(
             mechanism, log, released, memory=memory, threads=threads, say=lambda t: say(f"  {t}"), **more
         )
-        for at, one in enumerate(chosen):
-            started = time.monotonic()
-            say(f"{one.name} ({at + 1} of {len(chosen)})")
+        for one in in_turn(chosen, say):
             found[one.name] = tried(one, setup)
-            say(f"{one.name}: {time.monotonic() - started:.1f} s")
             keep(folder, one.name, found[one.name], {}, FILE)
     return dict(sorted(found.items()))
 
@@ -120,4 +104,4 @@ def tried(one: Attack, setup: AttackSetup) -> dict[str, Any]:
     try:
         return one.run(setup).record()
     except NotAttackable as why:
-        return {NOT_ATTACKABLE: why.reason}
+        return {NOT_ATTACKABLE: str(why)}

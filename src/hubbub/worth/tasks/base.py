@@ -25,11 +25,7 @@ TRUTH = ("serp", "topics", "document_frequency", "completions", "canaries", "int
 
 
 class NotEvaluable(Exception):
-    """A task that does not make sense for this release, this log or this truth."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """Why a task does not make sense for this release, this log or this truth."""
 
 
 class Truth:

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import fcntl
 import json
-import math
 import os
-import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hubbub.errors import InputError, OutputError
-from hubbub.files import disk_errors
+from hubbub.files import disk_errors, write_whole
 from hubbub.privacy.fingerprint import look
+from hubbub.privacy.guarantee import finite
 from hubbub.privacy.ledger import Ledger, named
 from hubbub.release.folder import DO_NOT_PUBLISH
 from hubbub.release.opened import Release
@@ -50,18 +50,32 @@ def evaluate(
     say: Callable[[str], None] = lambda _: None,
 ) -> Scored:
     """Score a release on tasks (all of them unless named) against its log; the Python form of `hubbub evaluate`."""
+    released, known = opened(release, truth)
+    chosen = choose(tasks)
+    with looked_at(log, "evaluate", ledger, population, dataset) as raw:
+        return run(released, raw, chosen, known, seed=seed, say=say)
+
+
+def opened(release: str | Path | Release, truth: str | Path | Truth | None) -> tuple[Release, Truth | None]:
+    """A release with a place for what only its owner may see, and the truth about its log, if there is any."""
+    released = release if isinstance(release, Release) else Release(release)
+    owner_only(released)
+    return released, truth if isinstance(truth, Truth) or truth is None else Truth(truth)
+
+
+@contextmanager
+def looked_at(
+    log: SearchLog | str | Path, command: str, ledger: str | Path | None, population: str, dataset: str
+) -> Iterator[SearchLog]:
+    """The raw log, once the ledger has noted that somebody looks at it."""
     from hubbub.log import SearchLog, read_log
 
-    released = release if isinstance(release, Release) else Release(release)
-    chosen, known = choose(tasks), truth if isinstance(truth, Truth) or truth is None else Truth(truth)
-    owner_only(released)
-    with Ledger(None if ledger is None else Path(ledger)) as book:
-        if isinstance(log, SearchLog):
-            look(book, log, named(population), named(dataset), "evaluate")
-            return run(released, log, chosen, known, seed=seed, say=say)
-        with read_log(log) as opened:
-            look(book, opened, named(population), named(dataset), "evaluate")
-            return run(released, opened, chosen, known, seed=seed, say=say)
+    with (
+        Ledger(None if ledger is None else Path(ledger)) as book,
+        nullcontext(log) if isinstance(log, SearchLog) else read_log(log) as raw,
+    ):
+        look(book, raw, named(population), named(dataset), command)
+        yield raw
 
 
 def choose(names: Sequence[str] | None) -> list[Task]:
@@ -86,15 +100,21 @@ def run(
     scored: Scored = {name: {NOT_EVALUABLE: "not asked for"} for name in tasks() if name not in asked}
     with Evidence.of_release(release, memory=memory, threads=threads) as theirs:
         ours = Evidence.of_log(log, theirs.counts)  # the original is counted as the release counts
-        for at, task in enumerate(chosen):
-            started = time.monotonic()
-            say(f"{task.name} ({at + 1} of {len(chosen)})")
+        for task in in_turn(chosen, say):
             scored[task.name], details = score(task, ours, theirs, truth, seed, say)
-            say(f"{task.name}: {time.monotonic() - started:.1f} s")
             keep(folder, task.name, scored[task.name], details)
     if told := refresh(folder.parent):
         say(told)
     return dict(sorted(scored.items()))
+
+
+def in_turn(chosen: Sequence[Any], say: Callable[[str], None]) -> Iterator[Any]:
+    """One task or attack after the other, saying how far it is and how long each took."""
+    for at, one in enumerate(chosen, 1):
+        started = time.monotonic()
+        say(f"{one.name} ({at} of {len(chosen)})")
+        yield one
+        say(f"{one.name}: {time.monotonic() - started:.1f} s")
 
 
 def score(
@@ -110,12 +130,8 @@ def score(
     try:
         found = task.score(original, release, setup)
     except NotEvaluable as why:
-        return {NOT_EVALUABLE: why.reason}, {}
-    return {metric: {side: _finite(x) for side, x in pair.items()} for metric, pair in found.items()}, setup.details
-
-
-def _finite(x: float | None) -> float | None:
-    return x if x is None or math.isfinite(x) else None
+        return {NOT_EVALUABLE: str(why)}, {}
+    return {metric: {side: finite(x) for side, x in pair.items()} for metric, pair in found.items()}, setup.details
 
 
 # ------------------------------------------------------------------ owner-only/scores.json
@@ -148,7 +164,8 @@ def keep(
             document[task] = scores
             rest.pop(task, None)
             rest |= {task: details} if details else {}
-            _replace(folder / name, dict(sorted(document.items())) | {DETAILS: dict(sorted(rest.items()))})
+            document = dict(sorted(document.items())) | {DETAILS: dict(sorted(rest.items()))}
+            write_whole(folder / name, json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
         finally:
             os.close(lock)
 
@@ -165,17 +182,3 @@ def read(folder: Path, name: str = "scores.json") -> dict[str, Any]:
     if not isinstance(document, dict):
         raise InputError("Earlier scores cannot be read.", given=path, next="move that file away and evaluate again")
     return document
-
-
-def _replace(path: Path, document: dict[str, Any]) -> None:
-    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)

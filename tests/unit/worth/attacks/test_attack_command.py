@@ -16,7 +16,7 @@ from hubbub.privacy.ledger import Ledger
 from hubbub.release.opened import Release
 from hubbub.synth import MADE_UP
 from hubbub.synth.run import synthesise
-from hubbub.worth.attacks import attacks
+from hubbub.worth.attacks import ATTACKS
 from hubbub.worth.attacks.run import attack, mechanism_of
 
 FEW = ("--targets", "40")
@@ -48,7 +48,7 @@ def test_a_private_release_stays_within_its_guarantee(
     with Ledger(own_ledger) as book:
         spent = book.spent("default")
     found: Any = document(hubbub("attack", out, "--log", log_file, *FEW, "--json"))
-    assert set(found) == set(attacks())
+    assert set(found) == set(ATTACKS)
     assert found["active"]["verdict"] == found["membership"]["verdict"] == "within the guarantee"
     assert found["active"]["success"]["tries"] == found["active"]["false_alarms"]["tries"] == 40
     assert "not_attackable" in found["linkage"] and "not_attackable" in found["hash-inversion"]
