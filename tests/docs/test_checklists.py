@@ -129,6 +129,11 @@ from hubbub.engines.duckdb import DuckDB
 
 class Tiny(DuckDB):
     """An engine."""
+
+
+def opened(work, master, memory, threads):
+    """For `--engine tiny`."""
+    return Tiny(work, memory=memory, threads=threads)
 '''
 ENGINE_TEST = """
 
@@ -199,11 +204,6 @@ from hubbub.mechanisms import build
 
 declare(AuditPlan("tiny", small=lambda: [build("tiny", {"epsilon": 1, "delta": "0.01"})]))
 '''
-MADE = """    if name == "tiny":
-        from hubbub.engines.tiny import Tiny
-
-        return Tiny(work)
-"""
 EXAMPLES: dict[str, dict[str, str | tuple[str, str]]] = {
     "reader": {
         "src/hubbub/ingest/readers/NAME.py": READER,
@@ -222,8 +222,7 @@ EXAMPLES: dict[str, dict[str, str | tuple[str, str]]] = {
     },
     "engine": {
         "src/hubbub/engines/NAME.py": ENGINE,
-        "src/hubbub/engines/__init__.py": '\nENGINES = (*ENGINES, "tiny")\n',
-        "src/hubbub/log/__init__.py": ('    if name == "spark":\n', MADE),
+        "src/hubbub/engines/__init__.py": '\nENGINES["tiny"] = "hubbub.engines.tiny:opened"\n',
         "pyproject.toml": ("[project.scripts]\n", "tiny = []\n\n"),
         "tests/unit/engines/test_engines.py": ENGINE_TEST,
         "CHANGELOG.md": END,

@@ -29,7 +29,7 @@ NO_SIZE = {
         mechanisms.crowd.calibrate:LAMBDA_BITS
         mechanisms.crowd.histograms:GRID_BITS mechanisms.rounds:GRID_BITS mechanisms.safelog.calibrate:GRID
         mechanisms.parameter:DIGITS""",
-    "a limit beyond which it is refused": """noise.bernoulli:DENOMINATOR_LIMIT noise.cells:MAX_CELL_BITS
+    "a limit beyond which it is refused": """noise.bernoulli:DENOMINATOR_LIMIT
         noise.gaussian:NUMERATOR_LIMIT noise.laplace:SCALE_LIMIT noise.laplace:NUMERATOR_LIMIT noise.uniform:MOST
         steps.holdings:MOST mechanisms.rounds:WIDEST_NOISE mechanisms.safelog.perturb:MOST_PAIRS
         mechanisms.sessions:MOST engines.spark.session:LEAST engines.spark.session:PATIENCE""",

@@ -154,3 +154,10 @@ class DuckDB:
     def close(self) -> None:
         """Give back memory and temporary files."""
         self.connection.close()
+
+
+def opened(work: Path, master: str | None, memory: str, threads: int | None) -> DuckDB:
+    """For `--engine duckdb`."""
+    if master is not None:
+        raise ParameterError("DuckDB has no master.", given=master, next="say --engine spark, or leave --master out")
+    return DuckDB(work, memory=memory, threads=threads)

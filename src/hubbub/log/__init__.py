@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -146,13 +147,8 @@ def read_log(
             if ingested is None:
                 if format == AUTO:
                     format = sniff(source, columns).format
-                stated = Stated(separator, encoding, time_format, query_parameter)
-                how: dict[str, Any] = {
-                    "format": format,
-                    "columns": columns,
-                    "stated": stated,
-                    "canonical_urls": canonical_urls,
-                }
+                how: dict[str, Any] = {"format": format, "columns": columns, "canonical_urls": canonical_urls}
+                how["stated"] = Stated(separator, encoding, time_format, query_parameter)
                 if made.distributed and apart(format, source):
                     ingested = ingest_apart(made, source, held.path, **how)
                 else:
@@ -169,19 +165,13 @@ def read_log(
 
 
 def _engine(name: str, work: Path, master: str | None, memory: str, threads: int | None) -> Engine:
-    if name == "spark":
-        from hubbub.engines.spark import Spark
+    from hubbub.engines import ENGINES
 
-        return Spark(work, master=master or f"local[{threads or '*'}]", memory=memory)
-    if name != "duckdb":
-        from hubbub.engines import ENGINES
-
+    if name not in ENGINES:
         raise ParameterError("There is no such engine.", given=name, allowed=", ".join(ENGINES))
-    if master is not None:
-        raise ParameterError("DuckDB has no master.", given=master, next="say --engine spark, or leave --master out")
-    from hubbub.engines.duckdb import DuckDB
-
-    return DuckDB(work, memory=memory, threads=threads)
+    module, _, opened = ENGINES[name].partition(":")
+    made: Engine = getattr(import_module(module), opened)(work, master, memory, threads)
+    return made
 
 
 def _work_folder(work: Path | None) -> HeldFolder:

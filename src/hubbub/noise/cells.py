@@ -18,8 +18,6 @@ from hubbub.noise.tables import Table
 from hubbub.switches import Beyond, switch
 
 BLOCK = switch(__name__, "BLOCK", 1 << 17, low=24, beyond=Beyond.DRAWS)
-MAX_CELL_BITS = 31
-"""Place and sign share one 32-bit word."""
 
 
 class Cells(ABC):

@@ -58,15 +58,6 @@ def discrete_gaussian(variance: Fraction | int, word_bits: int = WORD_BITS) -> D
     return DiscreteGaussian(variance, word_bits)
 
 
-def tail_bounds(variance: Fraction, at_least: int, precision: int) -> tuple[int, int]:
-    """lo <= 2^precision P(Z >= at_least) <= hi for at_least >= 1 and a variance of the direct table."""
-    lo, hi = _boundaries(1 / (2 * variance), direct=True)(precision + 1)
-    one = 1 << (precision + 1)
-    if at_least > len(lo):
-        return 0, -((lo[-1] - one) >> 2)
-    return (one - hi[at_least - 1]) >> 2, -((lo[at_least - 1] - one) >> 2)
-
-
 def _boundaries(c: Fraction, direct: bool) -> Bounds:
     def bounds(precision: int) -> tuple[list[int], list[int]]:
         lows, highs, tail = _weights(c, 2 if direct else 1, precision)

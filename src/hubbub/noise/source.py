@@ -7,7 +7,7 @@ equal array gets equal noise on every engine. Both use the same exact samplers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import Protocol
@@ -15,7 +15,6 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from hubbub.errors import ParameterError
 from hubbub.noise import gaussian, laplace
 from hubbub.noise.absent import Exits, exits
 from hubbub.noise.binomial import binomial
@@ -24,14 +23,9 @@ from hubbub.noise.cells import Cells
 from hubbub.noise.parameters import rational, whole
 from hubbub.noise.subset import choose
 from hubbub.noise.uniform import below_each
-from hubbub.privacy.existence import Cause
 from hubbub.switches import Beyond, switch
 
 Integers = npt.NDArray[np.int64]
-
-Tail = Callable[[int, int], tuple[int, int]]
-"""(at_least, precision) -> bounds of 2^precision P(Z >= at_least), at_least >= 1."""
-
 SECRET_BYTES = 16
 TWO_THREADS = switch(__name__, "TWO_THREADS", 1 << 19, low=32, beyond=Beyond.DRAWS)
 """Draws from which a second thread is worth its start."""
@@ -110,21 +104,10 @@ class _Sampled:
         return self._draw(gaussian.discrete_gaussian(rational("variance", variance)), step, whole("size", size))
 
     def binomial_tail(self, step: str, scale: Fraction, at_least: int, trials: int) -> int:
-        scale = rational("scale", scale)
-        return self._tail(step, lambda t, precision: laplace.tail_bounds(scale, t, precision), at_least, trials)
-
-    def binomial_tail_gaussian(self, step: str, variance: Fraction | int, at_least: int, trials: int) -> int:
-        """The same count for the discrete Gaussian, for variances whose whole law fits a table."""
-        variance = rational("variance", variance)
-        if variance >= gaussian.DIRECT_BELOW:
-            raise ParameterError(
-                "Exact Gaussian tails are offered for small variances only.",
-                given=variance,
-                allowed=f"below {gaussian.DIRECT_BELOW}",
-                next="draw the noise with `gaussian` in blocks and count",
-                because=Cause.ENDED,
-            )
-        return self._tail(step, lambda t, precision: gaussian.tail_bounds(variance, t, precision), at_least, trials)
+        scale, trials = rational("scale", scale), whole("trials", trials)
+        least = at_least if at_least >= 1 else 1 - at_least  # by symmetry P(Z >= T) = 1 - P(Z >= 1 - T)
+        passed = binomial(self._bits(step), trials, lambda precision: laplace.tail_bounds(scale, least, precision))
+        return passed if at_least >= 1 else trials - passed
 
     def choose(self, step: str, population: int, size: int) -> Integers:
         whole("population", population)
@@ -149,13 +132,6 @@ class _Sampled:
 
     def secret(self, step: str) -> bytes:
         return self._bits(step).take(SECRET_BYTES)
-
-    def _tail(self, step: str, tail: Tail, at_least: int, trials: int) -> int:
-        """By symmetry P(Z >= T) = 1 - P(Z >= 1 - T), so only T >= 1 is ever enclosed."""
-        trials = whole("trials", trials)
-        if at_least >= 1:
-            return binomial(self._bits(step), trials, lambda precision: tail(at_least, precision))
-        return trials - binomial(self._bits(step), trials, lambda precision: tail(1 - at_least, precision))
 
 
 class SecureNoise(_Sampled):

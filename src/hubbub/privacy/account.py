@@ -225,13 +225,6 @@ def round_up(x: Fraction | Decimal | int) -> float:
     return found
 
 
-def ceiling(x: Fraction | Decimal, places: int) -> Decimal:
-    """x rounded up to a number of decimal places."""
-    with localcontext(_exactly()):
-        value = Decimal(x.numerator) / Decimal(x.denominator) if isinstance(x, Fraction) else x
-        return value.quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)
-
-
 # ------------------------------------------------------------------ composition over releases
 
 

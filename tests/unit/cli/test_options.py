@@ -96,7 +96,7 @@ def test_help_names_what_is_installed(hubbub: Hubbub, asked: str, kinds: tuple[s
 
 def test_help_names_what_is_installed_later(hubbub: Hubbub, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "duckdb, spark (duckdb)" in hubbub("inspect", "--help").stdout
-    monkeypatch.setattr("hubbub.engines.ENGINES", ("duckdb", "spark", "abacus"))
+    monkeypatch.setattr("hubbub.engines.ENGINES", {"duckdb": "", "spark": "", "abacus": ""})
     assert "duckdb, spark, abacus" in hubbub("inspect", "--help").stdout
 
 

@@ -49,7 +49,6 @@ def everything(noise: SeededNoise, step: str) -> list[Any]:
         noise.laplace(step, Fraction(900), 30).tolist(),
         noise.gaussian(step, Fraction(89, 4), 30).tolist(),
         noise.binomial_tail(step, Fraction(3), 2, 10**7),
-        noise.binomial_tail_gaussian(step, 9, 2, 10**4),
         noise.choose(step, 10**6, 9).tolist(),
         noise.secret(step),
     ]
@@ -130,7 +129,6 @@ def test_sizes_that_are_refused() -> None:
         lambda: noise.choose("a", 3, 4),
         lambda: noise.choose("a", -1, 0),
         lambda: noise.binomial_tail("a", Fraction(1), 1, -1),
-        lambda: noise.binomial_tail_gaussian("a", 5000, 1, 1),
     ):
         with pytest.raises(ParameterError):
             ask()

@@ -14,7 +14,6 @@ from hubbub.errors import OurBug, ParameterError
 from hubbub.privacy.account import (
     Domain,
     Step,
-    ceiling,
     loss_of,
     read_step,
     release_probability,
@@ -165,4 +164,3 @@ def test_rounding_goes_up() -> None:
     assert round_up(Fraction(1, 3)) >= 1 / 3
     assert Fraction(round_up(Fraction(1, 10) + Fraction(1, 10**30))) >= Fraction(1, 10)
     assert round_up(Fraction(1, 2)) == 0.5
-    assert ceiling(Fraction(1, 3), 2) == Decimal("0.34")

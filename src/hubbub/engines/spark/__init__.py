@@ -243,3 +243,8 @@ def uri(path: Path) -> str:
 def pattern(path: Path) -> str:
     """The same address for reading, with *, ? and brackets escaped, which would else be a pattern."""
     return "".join(f"\\{c}" if c in "\\*?[]{}" else c for c in uri(path))
+
+
+def opened(work: Path, master: str | None, memory: str, threads: int | None) -> Spark:
+    """For `--engine spark`: on the master given, or on this machine."""
+    return Spark(work, master=master or f"local[{threads or '*'}]", memory=memory)

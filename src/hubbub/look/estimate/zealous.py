@@ -47,19 +47,9 @@ def survives(frequency: float, tau: float, tau_prime: float, lam: float) -> floa
     return 1 - tail if frequency >= tau_prime else tail
 
 
-def frequency_for(c: float, tau_prime: float, lam: float) -> float:
-    """Definition 6, corrected: items from this frequency on survive with probability c >= 1/2."""
-    return tau_prime + lam * math.log(1 / (2 * (1 - c)))
-
-
 def inaccuracy(frequencies: Floats, chances: Floats, low: float, high: float) -> float:
     """Definition 5: expected very frequent items (> τ* + ξ) that are missing, and very infrequent (< τ* − ξ) shown."""
     return float((1 - chances)[frequencies > high].sum() + chances[frequencies < low].sum())
-
-
-def lemma1(p: float, epsilon: float, distance: float) -> float:
-    """Pure ε: what is released with probability p somewhere is released everywhere with at least p e^(−ε L1)."""
-    return p * math.exp(-epsilon * distance)
 
 
 def corollary1_printed(users: int, m: int, frequent: int, epsilon: Fraction, c: float) -> Decimal:

@@ -77,6 +77,10 @@ class Anonymity(Mechanism):
         """What a reader must know: which promise holds, and that it is not differential privacy."""
         return (f"Made to be compared and attacked: {self.promised}, but {self.weakness}.",)
 
+    def thresholds(self) -> dict[str, int]:
+        """The number k that exact counts of the first table are compared with."""
+        return {next(iter(self.offers)): self.k} if "k" in self.settings else {}
+
     def missing(self) -> tuple[str, ...]:
         """Which keys a reader must expect to miss: no noise, so exactly those below the threshold."""
         return tuple(

@@ -34,10 +34,6 @@ class KKeyword(Anonymity, register=True):
     promise = "every published prefix stands for keywords of at least {k} users"
     weakness = "some of these users may be accounts of one attacker, who then learns about the last one for certain"
 
-    def thresholds(self) -> dict[str, int]:
-        """The number k that exact counts are compared with."""
-        return {"keywords": self.k}
-
     def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
         """Users of each prefix that has k of them, from the longest to the shortest."""
         from hubbub.steps.counts import EngineCounts

@@ -49,10 +49,6 @@ class KQuery(Anonymity, register=True):
         """Searches of one session stay together."""
         return "log" in self.tables
 
-    def thresholds(self) -> dict[str, int]:
-        """The number k that exact counts are compared with."""
-        return {"queries": self.k}
-
     def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
         """Users of each query; and the searches of those with enough of them, by session."""
         from hubbub.steps.count import count

@@ -78,10 +78,6 @@ class KSession(Anonymity, register=True):
         """Sessions are what it is about."""
         return True
 
-    def thresholds(self) -> dict[str, int]:
-        """The number of sessions that must be alike."""
-        return {"log": self.k}
-
     def accounts(self) -> int:
         """k of them stay as they are, and k + 1 can be told from k."""
         return self.k

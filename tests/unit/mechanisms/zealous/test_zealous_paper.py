@@ -12,9 +12,7 @@ import pytest
 from hubbub.look.estimate.zealous import (
     corollary1,
     corollary1_printed,
-    frequency_for,
     inaccuracy,
-    lemma1,
     survives,
     theorem3_printed,
 )
@@ -114,7 +112,8 @@ def test_theorem_3_is_wrong_as_printed() -> None:
         assert accurate > 0.5 and not math.isclose(1 - miss, accurate), "the printed numbers disagree with each other"
         assert math.isclose(accurate, survives(tau_star + xi, tau_star - xi, tau_star, lam)), "τ′ = τ* would be needed"
         assert math.isclose(1 - miss, survives(tau_star + xi, tau_star - xi, tau_star - xi, lam))
-        assert math.isclose(survives(frequency_for(0.95, 50, lam), 1, 50, lam), 0.95)
+        frequency = 50 + lam * math.log(1 / (2 * (1 - 0.95)))  # Definition 6, corrected
+        assert math.isclose(survives(frequency, 1, 50, lam), 0.95)
     assert survives(9, 10, 50, 1) == 0, "perfect for the very infrequent"
 
 
@@ -132,7 +131,7 @@ def test_the_impossibility_bound_of_corollary_1() -> None:
     corrected = corollary1(10**6, 10, 50, 30, Fraction(1), 0.01)
     assert corrected > needed and math.isclose(float(corrected), float(needed), rel_tol=1e-9)
     for size, worse in ((needed * 2, True), (Decimal(10**6), False)):
-        wrong = (float(size) - 10**7 / 30) * lemma1(0.01, 1, 50)
+        wrong = (float(size) - 10**7 / 30) * 0.01 * math.exp(-50)  # Lemma 1 at ε = 1
         assert (wrong > 10**7 / 50) is worse
 
 
