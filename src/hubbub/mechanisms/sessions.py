@@ -92,7 +92,7 @@ class Sessions(LaplaceMechanism, register=True):
             raise ParameterError(
                 "One user could move too many counts.",
                 given=f"l_s = {l_s}, l_q = {l_q}: {l_s} × {per_session(l_q)} subsequences",
-                allowed=f"at most {MOST} subsequences a user, l_s (2^l_q − 1 − l_q)",
+                allowed=f"at most {MOST} subsequences per user, l_s (2^l_q − 1 − l_q)",
                 next="lower l_q, or l_s",
             )
         return settings
@@ -138,7 +138,7 @@ class Sessions(LaplaceMechanism, register=True):
 
     @staticmethod
     def _sensitivity(table: str, settings: Mapping[str, Value]) -> tuple[int, int]:
-        """Δf (equation 8), and how often one user may add one key: C(l_q, k) times a session of equal queries."""
+        """Δf (equation 8), and how often one user may add one key: C(l_q, k) times per session of equal queries."""
         if table == "clicks":
             return int(settings["l"]), int(settings["l"])
         l_s, l_q = int(settings["l_s"]), int(settings["l_q"])

@@ -1,7 +1,7 @@
 """Hong, Vaidya, Lu, Wu: Differentially Private Search Log Sanitization with Optimal Output Utility (EDBT 2012).
 
 A log in, a log out. Algorithm 1 computes how many rows of each (query, url) pair come out, as an optimum under one
-constraint a user, and then draws a user for every row.
+constraint per user, and then draws a user for every row.
 
     problem     the constraints, from the engine's counts          size, diverse, frequent   the three goals
     linear, upper, branch       relaxation and proven bound        rounding, search          whole numbers of rows

@@ -266,7 +266,7 @@ class Zealous(LaplaceMechanism, register=True):
     # ------------------------------------------------------------------ what runs
 
     def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Counts]:
-        """Steps 1 and 2: at most m distinct items a user, chosen by her own data; users of each item."""
+        """Steps 1 and 2: at most m distinct items per user, chosen by her own data; users of each item."""
         from hubbub.steps.count import count, count_under
 
         counts: dict[str, Counts] = {}
