@@ -35,6 +35,10 @@ CASES: dict[str, tuple[dict[str, object], dict[str, Any]]] = {
     "k-click": ({"k": 5}, {}),
     "pseudonyms": ({}, {}),
     "token-hash": ({}, {}),
+    "secret-sharing": ({"k": 5}, {}),
+    "k-vocabulary": ({"k": 5}, {}),
+    "k-core": ({"k": 5}, {}),
+    "k-similar": ({"k": 5}, {}),
 }
 ELSEWHERE = {"korolova", "zealous", "safelog", "sessions", "crowd"}
 

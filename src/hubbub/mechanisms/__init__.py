@@ -9,7 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hubbub.mechanisms.anonymity import KClick, KKeyword, KQuery, KSession, Pseudonyms, TokenHash
+from hubbub.mechanisms.anonymity import (
+    KClick,
+    KCore,
+    KKeyword,
+    KQuery,
+    KSession,
+    KSimilar,
+    KVocabulary,
+    Pseudonyms,
+    SecretSharing,
+    TokenHash,
+)
 from hubbub.mechanisms.base import Mechanism, Parameter, Tables
 from hubbub.mechanisms.baselines import Adaptive, GaussianThreshold, Geometric, Sips
 from hubbub.mechanisms.crowd import Crowd
@@ -25,15 +36,19 @@ __all__ = [
     "GaussianThreshold",
     "Geometric",
     "KClick",
+    "KCore",
     "KKeyword",
     "KQuery",
     "KSession",
+    "KSimilar",
+    "KVocabulary",
     "Korolova",
     "Mechanism",
     "Optimal",
     "Parameter",
     "Pseudonyms",
     "Safelog",
+    "SecretSharing",
     "Sessions",
     "Sips",
     "Tables",

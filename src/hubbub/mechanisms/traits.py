@@ -30,6 +30,7 @@ class Wording(Enum):
     AS_ASKED = "as they were asked"
     CHANGED = "words added or taken away"
     HASHED = "every word replaced by a hash"
+    SEALED = "encrypted, and readable from enough users' shares on"
 
 
 class Traits:

@@ -89,6 +89,7 @@ CASES: dict[str, tuple[dict[str, object], dict[str, Any], tuple[str, ...]]] = {
     "korolova published": (BUDGET, {}, ()),
     "korolova published, result list": (BUDGET, {}, ("serp",)),
     "zealous strict": (BUDGET, {"tables": ["queries", "keywords", "clicks"]}, ()),
+    "zealous strict, result list": (BUDGET, {}, ("serp",)),
     "zealous published": ({**BUDGET, "U": 1000}, {}, ()),
     "sessions strict": (BUDGET, {}, ()),
     "sessions published": (BUDGET, {}, ()),
@@ -107,9 +108,17 @@ CASES: dict[str, tuple[dict[str, object], dict[str, Any], tuple[str, ...]]] = {
     "k-keyword published": ({}, {}, ()),
     "pseudonyms published": ({}, {}, ()),
     "token-hash published": ({}, {}, ()),
+    "secret-sharing published": ({}, {}, ()),
 }
-ONE_PLACE = {"optimal published", "k-session published"}
-"""An optimum over all users, and a sort of all sessions: docs/scale.md says that these are not for a cluster."""
+ONE_PLACE = {
+    "optimal published",
+    "k-session published",
+    "k-vocabulary published",
+    "k-similar published",
+    "k-core published",
+}
+"""An optimum over all users, sorts of all sessions or users, and all pairs of queries: docs/scale.md
+says that these are not for a cluster."""
 
 
 def made(case: str, lists: dict[str, Any]) -> Mechanism:

@@ -53,6 +53,8 @@ CASES: dict[str, tuple[dict[str, object], dict[str, Any]]] = {
     "optimal": ({"epsilon": 4, "delta": "1e-3", "goal": "size"}, {}),
     "k-query": ({"k": 20}, {}),
     "k-click": ({"k": 20}, {}),
+    "korolova transitions": ({"epsilon": 20, "delta": "1e-3", "d_t": 3}, {"tables": ["transitions"]}),
+    "zealous with a list": ({"epsilon": 60, "delta": "1e-3", "m": 6}, {"serp": SERP}),
     "zealous": ({"epsilon": 2, "delta": "1e-3", "m": 3}, {"tables": ["queries", "keywords", "clicks"]}),
     "sessions": ({"epsilon": 4, "delta": "1e-3"}, {}),
     "gaussian": ({"epsilon": 2, "delta": "1e-3"}, {}),
@@ -177,8 +179,18 @@ def test_domains_in_the_engine_are_those_of_arrays(log: SearchLog) -> None:
         assert [found.tolist() for found in pairs.at_least(1)] == [[1, 1 << 32], [5, 7]]
 
 
-ONE_PLACE = {"k-keyword", "k-session", "pseudonyms", "token-hash"}
-"""Prefixes, groups of sessions and whole logs need all numbers in one place, and ask for arrays themselves."""
+ONE_PLACE = {
+    "k-core",
+    "k-keyword",
+    "k-session",
+    "k-similar",
+    "k-vocabulary",
+    "pseudonyms",
+    "secret-sharing",
+    "token-hash",
+}
+"""Prefixes, groups of sessions and of users, neighbouring queries and whole logs need
+all numbers in one place, and ask for arrays themselves."""
 
 
 def test_every_mechanism_is_run_both_ways_or_asks_for_arrays() -> None:

@@ -135,8 +135,10 @@ def test_compare_takes_it_along(hubbub: Hubbub, log_file: Path, tmp_path: Path) 
 def test_what_own_mechanisms_declare() -> None:
     known = mechanisms()
     assert {n for n, m in known.items() if m.wording is Wording.HASHED} == {"token-hash"}
-    assert {n for n, m in known.items() if m.wording is Wording.CHANGED} == {"k-session"}
+    assert {n for n, m in known.items() if m.wording is Wording.CHANGED} == {"k-session", "k-similar", "k-vocabulary"}
+    assert {n for n, m in known.items() if m.wording is Wording.SEALED} == {"secret-sharing"}
     assert {n for n, m in known.items() if m.exact} == {n for n in known if n.startswith("k-")} | {
         "pseudonyms",
+        "secret-sharing",
         "token-hash",
     }

@@ -23,12 +23,14 @@ SITE = "http://www.site.example"
 
 
 def logs() -> dict[str, tuple[Event, ...]]:
-    """Crowds around k, greedy users, words that begin alike."""
+    """Crowds around k, greedy users, words that begin alike, users with little in common."""
     crowds = tuple(e for n in range(1, K + 3) for e in crowd_of(n, f"{'abcdefg'[n]} of {n}", SITE))
     greedy = one_user([("again", SITE), ("and", SITE)], K + 2)
     alike = tuple((f"u{i}", 10, word, SITE) for i, word in enumerate(("care", "cart", "carp", "car", "dog", "ca")))
+    own = tuple((f"u{i}", n, f"{i} own {n}" if n else "common", SITE) for i in range(K + 1) for n in range(4))
     return {
         "crowds around k": crowds,
+        "much of their own": own,
         "one user repeats herself": (*crowds, *greedy),
         "words that begin alike": alike,
         "one user more than k hold it": (*crowd_of(K + 1, "shared", SITE), *greedy),

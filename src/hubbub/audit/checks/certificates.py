@@ -248,7 +248,9 @@ def _also(subject: Subject) -> Iterator[AuditRow]:
         users, steps = int(mechanism.settings["U"]), [s for s in mechanism.steps() if isinstance(s, Step)]
         epsilon = delta = Fraction(0)
         for step in steps:
-            assert step.threshold is not None
+            if step.threshold is None:  # keys of a public list: noise alone
+                epsilon += 2 * step.l0 / step.scale
+                continue
             r = recompute.passes(step.scale, step.threshold, step.floor)
             edge = users * step.l0 // step.floor
             delta += recompute.new_keys(step.scale, step.threshold, step.floor, edge, edge, 1)

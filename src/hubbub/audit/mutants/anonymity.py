@@ -76,9 +76,39 @@ def _as_they_were(column: str) -> Callable[[Mechanism], Subject]:
     return make
 
 
+def _shares_of_searches(mechanism: Mechanism) -> Subject:
+    """A share of each search, where each user may leave one."""
+
+    def measure(log: Any, mode: RunMode) -> dict[str, Any]:
+        rows: pa.Table = mechanism.measure(log, mode)["log"]
+        again = pa.array([f"{uid} {i}" for i, uid in enumerate(rows.column("uid").to_pylist())], pa.string())
+        return {"log": rows.set_column(0, "uid", again)}
+
+    return replace(Subject.of(mechanism), measure=measure)
+
+
+def _not_peeled(mechanism: Mechanism) -> Subject:
+    """Every query is in the core."""
+
+    def measure(log: Any, mode: RunMode) -> dict[str, Any]:
+        counts = count(log, mechanism.offers["queries"], mechanism.offers["queries"].distinct(), mode)
+        return {"queries": counts.local()}
+
+    return replace(Subject.of(mechanism), measure=measure)
+
+
+def _nothing_suppressed(mechanism: Mechanism) -> Subject:
+    """Every user keeps all her queries beside those of her group."""
+    looser = type(mechanism)(tables=mechanism.tables, k=int(mechanism.settings["k"]), similar="1/1000")
+    return replace(Subject.of(mechanism), perturb=looser.perturb)
+
+
 LOWER = Mutant("k one lower", _lower)
 REPEATS = Mutant("searches counted for users", _occurrences)
 LEFT_OVER = Mutant("a session left over", _left_over)
 TOO_HIGH = Mutant("one prefix counted too high", _too_high)
 SAME_USERS = Mutant("users keep their ids", _as_they_were("user"))
+PER_SEARCH = Mutant("a share for every search", _shares_of_searches)
+NOT_PEELED = Mutant("queries outside the core", _not_peeled)
+NOT_SIMILAR = Mutant("nothing of a user suppressed", _nothing_suppressed)
 SAME_WORDS = Mutant("words left as they are", _as_they_were("query"))

@@ -6,7 +6,17 @@ from collections.abc import Iterator
 
 from hubbub.audit.checks import anonymity, standard
 from hubbub.audit.mutants import Mutant
-from hubbub.audit.mutants.anonymity import LEFT_OVER, LOWER, REPEATS, SAME_USERS, SAME_WORDS, TOO_HIGH
+from hubbub.audit.mutants.anonymity import (
+    LEFT_OVER,
+    LOWER,
+    NOT_PEELED,
+    NOT_SIMILAR,
+    PER_SEARCH,
+    REPEATS,
+    SAME_USERS,
+    SAME_WORDS,
+    TOO_HIGH,
+)
 from hubbub.audit.protocols import AuditRow, Effort, Subject
 from hubbub.audit.subjects import AuditPlan, declare
 from hubbub.mechanisms import build
@@ -31,3 +41,7 @@ declare(plan("k-keyword", LOWER, REPEATS, TOO_HIGH, k=anonymity.K))
 declare(plan("k-click", LOWER, REPEATS, k=anonymity.K))
 declare(plan("pseudonyms", SAME_USERS))
 declare(plan("token-hash", SAME_WORDS))
+declare(plan("secret-sharing", LOWER, PER_SEARCH, k=anonymity.K))
+declare(plan("k-vocabulary", LOWER, k=anonymity.K))
+declare(plan("k-core", LOWER, NOT_PEELED, k=anonymity.K))
+declare(plan("k-similar", LOWER, NOT_SIMILAR, k=anonymity.K))

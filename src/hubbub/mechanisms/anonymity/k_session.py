@@ -60,6 +60,23 @@ class Sets:
         ends = pa.py_buffer((self.starts * 4).astype(np.int64))
         return pa.LargeBinaryArray.from_buffers(pa.large_binary(), self.starts.size - 1, [None, ends, data])
 
+    def kinds(self) -> Integers:
+        """Which sets are equal: the same number for the same keywords."""
+        return np.asarray(self.packed().dictionary_encode().indices.to_numpy(), np.int64)
+
+    def sorted(self, which: Integers) -> Integers:
+        """These sets in the order of their keywords, the most frequent first."""
+        return which[pc.sort_indices(self.packed().take(pa.array(which))).to_numpy()]
+
+    def of_one(self, which: int) -> Integers:
+        """The keywords of one set."""
+        return self.keywords[self.starts[which] : self.starts[which + 1]]
+
+    def majority(self, members: Integers) -> Integers:
+        """The keywords that more than half of these sets have: the fewest changes that make them equal."""
+        held, times = np.unique(np.concatenate([self.of_one(i) for i in members]), return_counts=True)
+        return held[2 * times > members.size]
+
 
 class KSession(Anonymity, register=True):
     """Sessions as sets of keywords, each k times."""
@@ -118,23 +135,19 @@ class KSession(Anonymity, register=True):
 
 def alike(sets: Sets, k: int) -> tuple[list[Integers], Integers]:
     """Groups of sessions that become equal: the keywords of each group, none empty, and how many sessions it has."""
-    coded = sets.packed().dictionary_encode()
-    kind = coded.indices.to_numpy().astype(np.int64)
-    n = np.bincount(kind, minlength=len(coded.dictionary))
+    kind = sets.kinds()
+    n = np.bincount(kind)
     first = np.full(n.size, kind.size, np.int64)
     np.minimum.at(first, kind, np.arange(kind.size))
     enough = np.flatnonzero(n >= k)
-    keywords = [sets.keywords[sets.starts[i] : sets.starts[i + 1]] for i in first[enough]]
+    keywords = [sets.of_one(i) for i in first[enough]]
     sizes = n[enough].tolist()
     # The rest in sorted order, cut into groups of k; the last one takes what is left over.
-    alone = np.flatnonzero(n[kind] < k)
-    order = alone[pc.sort_indices(sets.packed().take(pa.array(alone))).to_numpy()]
-    groups = alone.size // k
+    order = sets.sorted(np.flatnonzero(n[kind] < k))
+    groups = order.size // k
     for g in range(groups):
         members = order[g * k : (g + 1) * k if g < groups - 1 else None]
-        held = np.concatenate([sets.keywords[sets.starts[i] : sets.starts[i + 1]] for i in members])
-        most, times = np.unique(held, return_counts=True)
-        if (chosen := most[2 * times > members.size]).size:
+        if (chosen := sets.majority(members)).size:
             keywords.append(chosen)
             sizes.append(members.size)
     return keywords, np.array(sizes, np.int64)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from fractions import Fraction
 
 import pyarrow as pa
 
 from hubbub.mechanisms.anonymity.base import Anonymity
 from hubbub.mechanisms.anonymity.k_keyword import LONGEST
+from hubbub.mechanisms.anonymity.secret_sharing import open_with, opened
 
 Row = tuple[str, str, str | None]
 """One row of a log: user, query, url."""
@@ -89,6 +91,64 @@ def token_hash(mechanism: Anonymity, tables: Tables, log: list[Row]) -> Iterator
         yield "users keep their ids"
 
 
+def secret_sharing(mechanism: Anonymity, tables: Tables, log: list[Row]) -> Iterator[str]:
+    """No query stands there as it is; k users' shares open exactly the queries that k users asked, and fewer none."""
+    users, rows = _users((query, user) for user, query, _ in log), tables["log"].column("query").to_pylist()
+    enough = {query for query, who in users.items() if len(who) >= mechanism.k}
+    if (read := set(opened(rows, mechanism.k)) - {None}) != enough:
+        yield f"{sorted(map(str, read ^ enough))[:3]} can be read or not, and should not or should"
+    shares: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    for text, x, y in (row.split(".") for row in rows):
+        shares[text].add((int(x, 16), int(y, 16)))
+    if len(shares) != len(users) or sorted(map(len, shares.values())) != sorted(map(len, users.values())):
+        yield "the shares are not one for each user of each query"
+    for text, found in shares.items():
+        if (few := open_with(text, sorted(found)[: mechanism.k - 1])) in users:
+            yield f"{few!r} can be read from {min(len(found), mechanism.k - 1)} shares"
+    if set(rows) & users.keys():
+        yield "a query stands there as it is"
+
+
+def k_vocabulary(mechanism: Anonymity, tables: Tables, log: list[Row]) -> Iterator[str]:
+    """Every vocabulary is one of at least k that are equal, of users with nothing else."""
+    rows = tables["log"].to_pylist()
+    if len({row["user"] for row in rows}) != len(rows) or any(row["time"] or row["url"] for row in rows):
+        yield "a user has more than a vocabulary"
+    for words, n in Counter(row["query"] for row in rows).items():
+        if n < mechanism.k:
+            yield f"{words!r} is the vocabulary of {n} users"
+
+
+def k_similar(mechanism: Anonymity, tables: Tables, log: list[Row]) -> Iterator[str]:
+    """Every published user has k − 1 others whose queries are similar enough; all queries are of the log."""
+    least, asked = Fraction(mechanism.settings["similar"]), {query for _, query, _ in log}
+    held: dict[str, set[str]] = defaultdict(set)
+    for user, query, _ in _rows(tables["log"]):
+        held[user].add(query)
+        if query not in asked:
+            yield f"{query!r} is in no log"
+    for user, mine in held.items():
+        n = sum(Fraction(len(mine & theirs), len(mine | theirs)) >= least for theirs in held.values())
+        if n < mechanism.k:
+            yield f"user {user} is similar to {n - 1} others"
+
+
+def k_core(mechanism: Anonymity, tables: Tables, log: list[Row]) -> Iterator[str]:
+    """The published queries are the whole core, peeled with sets, and their counts are exact."""
+    users = _users((query, user) for user, query, _ in log)
+    least, words = Fraction(mechanism.settings["theta"]), {str(query): set(str(query).split(" ")) for query in users}
+    inside = set(words)
+    while out := {
+        q for q in inside
+        if len(set[str]().union(*(users[p] for p in inside
+               if Fraction(len(words[p] & words[q]), len(words[p] | words[q])) >= least))) < mechanism.k
+    }:  # fmt: skip
+        inside -= out
+    if (found := set(tables["queries"].column("query").to_pylist())) != inside:
+        yield f"{sorted(found ^ inside)[:3]} are in the core or not, and published or not"
+    yield from _exact(tables["queries"], ("query",), users, 1)
+
+
 def _users(pairs: Iterable[tuple[object, str]]) -> dict[object, set[str]]:
     users: dict[object, set[str]] = defaultdict(set)
     for key, user in pairs:
@@ -127,4 +187,8 @@ CHECKS: dict[str, Callable[[Anonymity, Tables, list[Row]], Iterator[str]]] = {
     "k-click": k_click,
     "pseudonyms": pseudonyms,
     "token-hash": token_hash,
+    "secret-sharing": secret_sharing,
+    "k-vocabulary": k_vocabulary,
+    "k-similar": k_similar,
+    "k-core": k_core,
 }

@@ -174,6 +174,24 @@ def test_a_list_does_not_go_with_made_up_queries(hubbub: Hubbub, tmp_path: Path)
     assert "no result list" in hubbub("estimate", *USERS, "--config", config, code=2).stderr
 
 
+def test_clicks_on_a_list_are_estimated_for_zealous(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "serp.tsv").write_text("query\turl\nnews\thttp://n.example\nnews\thttp://m.example\n")
+    options = (
+        "--mechanism",
+        "zealous",
+        "--epsilon",
+        "40",
+        "--delta",
+        "1e-3",
+        "--serp",
+        tmp_path / "serp.tsv",
+        "--json",
+    )
+    found: Any = document(hubbub("estimate", log_file, *LOG, *options))["owner_only"]
+    assert set(found["estimate"]) == {"queries", "clicks"}
+    assert found["estimate"]["clicks"]["rows"] <= 2 and "utility" not in str(found["estimate"]["clicks"].get("notes"))
+
+
 def test_listed_queries_of_nobody_are_among_what_is_released(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
     pq.write_table(pa.table({"query": [f"nobody {i}" for i in range(500)]}), tmp_path / "list.parquet")
     options = ("--mechanism", "crowd", "--epsilon", "4", "--delta", "1e-4", "--tables", "queries", "--json")
