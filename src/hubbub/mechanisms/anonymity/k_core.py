@@ -103,11 +103,11 @@ def core(texts: list[str], query: Integers, user: Integers, k: int, theta: Fract
     if not texts:
         return inside
     affine = neighbours(texts, theta)
-    asked = csr_array((np.ones(query.size, np.int32), (query, user)), (len(texts), int(user.max()) + 1))
     while True:
-        kept = csr_array((inside.astype(np.int32)[:, None] * asked).tocsr())
-        kept.eliminate_zeros()
-        enough = np.diff((affine @ kept).tocsr().indptr) >= k
+        kept = inside[query]
+        cells, shape = (query[kept], user[kept]), (len(texts), int(user.max()) + 1)
+        asked = csr_array((np.ones(cells[0].size, np.int32), cells), shape)
+        enough = np.diff(csr_array(affine @ asked).indptr) >= k  # distinct users among what is alike
         if (inside <= enough).all():
             return inside
         inside &= enough

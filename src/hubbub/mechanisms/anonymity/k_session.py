@@ -66,7 +66,8 @@ class Sets:
 
     def sorted(self, which: Integers) -> Integers:
         """These sets in the order of their keywords, the most frequent first."""
-        return which[pc.sort_indices(self.packed().take(pa.array(which))).to_numpy()]
+        order: Integers = pc.sort_indices(self.packed().take(pa.array(which))).to_numpy()
+        return which[order]
 
     def of_one(self, which: int) -> Integers:
         """The keywords of one set."""
@@ -75,7 +76,8 @@ class Sets:
     def majority(self, members: Integers) -> Integers:
         """The keywords that more than half of these sets have: the fewest changes that make them equal."""
         held, times = np.unique(np.concatenate([self.of_one(i) for i in members]), return_counts=True)
-        return held[2 * times > members.size]
+        most: Integers = held[2 * times > members.size]
+        return most
 
 
 class KSession(Anonymity, register=True):
