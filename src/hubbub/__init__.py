@@ -10,6 +10,7 @@ The map, in the order the data flows:
     look        what the owner may look at before spending: inspect, estimate, compare
     studio      the local web page on which an owner chooses ε by looking
     release     one release, top to bottom: planned, refused or run, written whole, opened again
+    series      period after period under one guarantee, with the state between them
     mechanisms  one file or folder each: parameters, what is claimed, what is proven, measure and perturb
     steps       keys, bounding each user, counting: SQL written once
     noise       the only code that draws randomness for a release

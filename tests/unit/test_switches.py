@@ -28,10 +28,12 @@ NO_SIZE = {
         noise.tables:WORD_BITS noise.binomial:GROUP_MEAN noise.source:SECRET_BYTES
         mechanisms.crowd.calibrate:LAMBDA_BITS
         mechanisms.crowd.histograms:GRID_BITS mechanisms.rounds:GRID_BITS mechanisms.safelog.calibrate:GRID
-        mechanisms.parameter:DIGITS""",
+        mechanisms.parameter:DIGITS mechanisms.series.constants:MOST_BITS
+        mechanisms.series.constants:FINE mechanisms.series.counts:SCALE""",
     "a limit beyond which it is refused": """noise.bernoulli:DENOMINATOR_LIMIT
         noise.gaussian:NUMERATOR_LIMIT noise.laplace:SCALE_LIMIT noise.laplace:NUMERATOR_LIMIT noise.uniform:MOST
         steps.holdings:MOST mechanisms.rounds:WIDEST_NOISE mechanisms.safelog.perturb:MOST_PAIRS
+        mechanisms.series.constants:WIDEST mechanisms.series.constants:ROOM
         mechanisms.sessions:MOST engines.spark.session:LEAST engines.spark.session:PATIENCE""",
     "a scale, and the audit samples the law on both sides": "noise.gaussian:DIRECT_BELOW noise.laplace:DIRECT_BELOW",
     "a rule for one line or one value, whatever else the log holds": """ingest.lines:MAX_LINE ingest.lines:NEWLINE
@@ -42,6 +44,7 @@ NO_SIZE = {
     "a unit, a width, a share, a number of bins or of letters": """steps.profile:BUSIEST steps.profile:WEEK
         steps.profile:HOUR steps.profile:MONDAY steps.sessions:GAP mechanisms.crowd.stages:KEYWORDS
         mechanisms.crowd.synthetic:SHORTEST mechanisms.crowd.synthetic:LONGEST mechanisms.optimal.sample:WORDS
+        mechanisms.series.constants:LEVELS mechanisms.series.counts:PAIRS
         mechanisms.safelog.calibrate:RELEASED mechanisms.survival:REACH mechanisms.crowd.common:GROUP
         engines.contract:DRAWN""",
 }

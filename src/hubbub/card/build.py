@@ -74,7 +74,7 @@ def _sealed(document: dict[str, object]) -> Card:
 def columns(mechanism: Mechanism, table: str) -> list[str]:
     """The columns of a released table: its key, the noisy value, the deviation of the noise; or those of a log."""
     kind = mechanism.offers[table]
-    return [*kind.columns] if kind.rows else [*kind.columns, mechanism.value_column, "noise_sd"]
+    return [*kind.columns] if kind.rows else [*kind.columns, *kind.beside, mechanism.value_column, "noise_sd"]
 
 
 # ------------------------------------------------------------------ section by section

@@ -153,10 +153,10 @@ def _made_anew(card: Card, document: dict[str, object]) -> Iterator[Finding]:
     """Rebuild the mechanism from its parameters, make the card again from it and the facts, and compare whole."""
     from hubbub.card.build import build_card
     from hubbub.card.facts import facts_of
-    from hubbub.mechanisms import build
+    from hubbub.mechanisms import build_stated
 
     try:
-        mechanism = build(
+        mechanism = build_stated(
             card.mechanism.name,
             card.mechanism.parameters,
             variant=card.mechanism.variant,

@@ -30,6 +30,7 @@ from hubbub.cli.pool import pool
 from hubbub.cli.release import release
 from hubbub.cli.report import report
 from hubbub.cli.reproduce import reproduce
+from hubbub.cli.series import series
 from hubbub.cli.studio import studio
 from hubbub.cli.synth import synth
 
@@ -44,6 +45,7 @@ app = typer.Typer(
 )
 for _one in (demo, synth, inspect, estimate, release, evaluate, compare, attack, report, export, card):
     app.command(cls=Listed)(_one)
+app.add_typer(series, name="series")
 app.add_typer(ledger, name="ledger")
 app.add_typer(pool, name="pool")
 for _one in (audit, reproduce, studio):

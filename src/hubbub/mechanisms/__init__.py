@@ -27,6 +27,7 @@ from hubbub.mechanisms.crowd import Crowd
 from hubbub.mechanisms.korolova import Korolova
 from hubbub.mechanisms.optimal import Optimal
 from hubbub.mechanisms.safelog import Safelog
+from hubbub.mechanisms.series import Series
 from hubbub.mechanisms.sessions import Sessions
 from hubbub.mechanisms.zealous import Zealous
 
@@ -49,12 +50,14 @@ __all__ = [
     "Pseudonyms",
     "Safelog",
     "SecretSharing",
+    "Series",
     "Sessions",
     "Sips",
     "Tables",
     "TokenHash",
     "Zealous",
     "build",
+    "build_stated",
     "mechanisms",
 ]
 
@@ -67,3 +70,8 @@ def mechanisms() -> dict[str, type[Mechanism]]:
 def build(name: str, settings: Mapping[str, Any], **context: Any) -> Mechanism:
     """A mechanism by name; settings are values or text such as "0.5" or "1e-6"."""
     return Mechanism.registry.named(name)(**context, **settings)
+
+
+def build_stated(name: str, settings: Mapping[str, Any], **context: Any) -> Mechanism:
+    """What a card states: a mechanism of one release, or the series that a period belongs to."""
+    return Series(**context, **settings) if name == Series.name else build(name, settings, **context)

@@ -26,6 +26,7 @@ class Cause(Enum):
     UNKNOWN = "the ledger knows no release of largely the same records under another population"
     SOLVED = "the optimisation found an output for this log"
     PAIRS = "few enough queries came out for all their pairs to be listed"
+    IDS = "enough users of the log are known from earlier periods of its series"
     ENDED = "the run came to its end: memory, disk and time sufficed, noise could be drawn, no check of its own failed"
 
 

@@ -54,15 +54,19 @@ def refuse_by_ledger(ledger: Ledger, plan: Plan, *, quickly: bool = False) -> Pl
 
 def refuse_known_data(ledger: Ledger, plan: Plan, data: Fingerprint) -> None:
     """The same records under another name would be a second budget for the same people."""
-    if plan.other_people:
-        return
+    if not plan.other_people:
+        refuse_same_records(ledger, plan.population, data)
+
+
+def refuse_same_records(ledger: Ledger, population: str, data: Fingerprint) -> None:
+    """Unless the owner states that these are other people."""
     same = ledger.same(data)
-    others = {e.population for e in ledger.entries() if e.fingerprint in same} - {plan.population}
+    others = {e.population for e in ledger.entries() if e.fingerprint in same} - {population}
     if others:
         named = " and ".join(sorted(others))
         raise Refused(
             "Largely the same records were released before, under another population.",
-            given=f"population {plan.population}; the ledger has these records under {named}",
+            given=f"population {population}; the ledger has these records under {named}",
             next=f"give --population {sorted(others)[0]}, so that budgets add up; or say --other-people, if none of "
             "them is in this log",
             because=Cause.UNKNOWN,

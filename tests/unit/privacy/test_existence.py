@@ -36,6 +36,7 @@ BETWEEN = (
     "release/story.py",
     "release/resume.py",
     "release/earlier.py",
+    "series",
 )
 """What runs between opening a log and the last file of its release, besides files.py, whose errors are of one kind."""
 NOT_OF_THE_LOG = {
@@ -51,6 +52,9 @@ NOT_OF_THE_LOG = {
         "mechanisms/optimal/__init__.py _published _refuse resolve",
         "mechanisms/optimal/histograms.py resolve",
         "mechanisms/rounds.py grid",
+        "mechanisms/series/__init__.py _day _schedule measure resolve",
+        "mechanisms/series/calendar.py checked number",
+        "mechanisms/series/constants.py selection_constants",
         "noise/laws.py sampler",
         "mechanisms/safelog/__init__.py __init__ resolve",
         "mechanisms/safelog/calibrate.py _refuse_strangers _scales _settle_published settle",
@@ -76,6 +80,10 @@ NOT_OF_THE_LOG = {
         "release/earlier.py settled _refusal read_previous",
         "release/booking.py reserve",
         "release/resume.py find",
+        "series/plan.py opened read refuse_plan",
+        "series/state.py _settled read",
+        "series/story.py _placed add due end",
+        "series/erase.py _erased erase",
     },
     "how a finished release is read": {
         "release/opened.py to_polars",

@@ -27,6 +27,8 @@ class Keys:
     """Whether the table is not keys with numbers but the rows of a log."""
     timed: bool = False
     """Whether there are no such keys without times."""
+    beside: tuple[str, ...] = ()
+    """Columns of a released table between its key and its number."""
     prepare: Callable[[SearchLog], None] | None = None
     """Makes what `events` reads besides the log, or refuses a log that has no such events."""
 

@@ -1,0 +1,278 @@
+"""`hubbub series`: period after period under one guarantee."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hubbub.cli.config import read_configuration
+from hubbub.cli.options import LedgerFile, Listed, NewLogOptions, NewPopulation, Without, whole_number
+from hubbub.cli.raw_log import open_log, readable
+from hubbub.cli.terminal import Terminal, command
+
+if TYPE_CHECKING:
+    from hubbub.series import SeriesPeriod, SeriesPlan
+
+series = typer.Typer(
+    help="Periods under one guarantee: plan, add, show, end, erase.", no_args_is_help=True, rich_markup_mode=None
+)
+SeriesFolder = Annotated[str, typer.Argument(help="The folder of the series.", metavar="DIR")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesOptions:
+    """What is fixed before the first look."""
+
+    epsilon: Annotated[str, typer.Option(help="Privacy loss ε of the whole series.", metavar="E")]
+    delta: Annotated[str, typer.Option(help="δ of the whole series.", metavar="D")]
+    first: Annotated[str, typer.Option(help="The first day of the first period, such as 2026-01-01.", metavar="DAY")]
+    periods: Annotated[int, typer.Option(help="How many periods are planned.", metavar="N")] = 12
+    longest: Annotated[int | None, typer.Option(help="How many there may be at most (as planned).", metavar="N")] = None
+    length: Annotated[str, typer.Option(help="day, week, month, quarter, year, or such as '10 days'.")] = "month"
+    schedule: Annotated[
+        str, typer.Option(help="even, front (more early, less at the end), or a whole weight per period: 1,1,3.")
+    ] = "even"
+    counts: Annotated[str, typer.Option(help="Share of the noise budget for numbers beside the keys.")] = "0.3"
+    pool: Annotated[int, typer.Option(help="New queries of a user that count in a period.", metavar="N")] = 40
+    tables: Annotated[str, typer.Option(help="Tables to release; a series has queries only.", metavar="T,…")] = (
+        "queries"
+    )
+    unit: Annotated[str, typer.Option(help="Whom the guarantee protects: user, over all periods.")] = "user"
+    public_list: Annotated[str | None, typer.Option(help="Not offered yet: a series takes no lists.")] = None
+    lag: Annotated[int, typer.Option(help="Days after its end before a period is run.", metavar="DAYS")] = 0
+    users_public: Annotated[int | None, typer.Option(help="Declared number of users; δ below 1/N.", metavar="N")] = None
+    population: Annotated[str, typer.Option(help="Who the logs are about; budgets add up.")] = "default"
+    dataset: Annotated[str, typer.Option(help="Your name for this series.")] = "series"
+    max_rejects: Annotated[str | None, typer.Option(help="Stop if more lines than this are unreadable (5%).")] = None
+    config: Annotated[str | None, typer.Option(help="TOML with a [card] table.", metavar="FILE")] = None
+    seed: Annotated[int | None, typer.Option(help="Repeatable noise, for tests: NOT PRIVATE.", metavar="S")] = None
+    not_private: Annotated[bool, typer.Option("--not-private", help="Accept a series that is not private.")] = False
+
+    def plan(self) -> SeriesPlan:
+        """The plan that these options describe."""
+        from hubbub.errors import ParameterError
+        from hubbub.mechanisms.series import Series
+        from hubbub.series import SeriesPlan
+
+        if self.public_list is not None:
+            raise ParameterError(
+                "A series takes no list of known queries.", given=self.public_list, next="leave it out"
+            )
+        if self.unit != "user":
+            raise ParameterError(
+                "A series protects a user over all periods.",
+                given=self.unit,
+                allowed="user",
+                next="for one guarantee per user and period run `hubbub release` for each: the ledger adds them up",
+            )
+        owner = read_configuration(self.config).owner
+        if owner.period is not None:
+            raise ParameterError("The periods of a series are its own.", given="period in [card]", next="leave it out")
+        mechanism = Series(
+            tables=[table.strip() for table in self.tables.split(",")],
+            epsilon=self.epsilon,
+            delta=self.delta,
+            periods=self.periods,
+            longest=self.longest,
+            D=self.pool,
+            schedule=self.schedule,
+            counts=self.counts,
+            first=self.first,
+            length=self.length,
+        )
+        return SeriesPlan(
+            mechanism,
+            population=self.population,
+            dataset=self.dataset,
+            owner=owner,
+            lag=self.lag,
+            users_public=whole_number(self.users_public, "users-public"),
+            max_rejects=NewLogOptions(max_rejects=self.max_rejects).share(),
+            seed=whole_number(self.seed, "seed", least=0),
+            not_private=self.not_private,
+        )
+
+
+@series.command(cls=Listed)
+@command
+def plan(
+    folder: SeriesFolder,
+    options: SeriesOptions,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would be, and reserve nothing.")] = False,
+    new_population: NewPopulation = None,
+    ledger: LedgerFile = None,
+    *,
+    terminal: Terminal,
+) -> None:
+    """Fix a series, and reserve the budget of all its periods.
+
+    Example: hubbub series plan year --epsilon 2 --delta 1e-6 --first 2026-01-01 --periods 12
+    """
+    from hubbub.card.strength import remarks
+    from hubbub.privacy.ledger import Ledger
+    from hubbub.series import fix
+    from hubbub.series.plan import refuse_plan
+
+    planned = options.plan()
+    mechanism, guarantee = planned.mechanism, planned.guarantee()
+    span = mechanism.calendar.span(0, mechanism.constants.longest - 1)
+    terminal.say(guarantee.sentence(f"{span}, in all periods together,"))
+    for remark in remarks(guarantee, planned.users_public):
+        terminal.warn(remark)
+    entry = None
+    with Ledger(None if ledger is None else Path(ledger)) as book:
+        if dry_run:
+            refuse_plan(planned, book, new_population=bool(new_population))
+            terminal.say("Nothing was reserved.")
+        else:
+            entry = fix(planned, Path(folder), book, new_population=bool(new_population)).id
+            terminal.say(f"Reserved as entry {entry} of the ledger {book.path}.")
+            terminal.say(
+                f"{folder}/owner-only must be kept for as long as the series runs: hubbub series add {folder} LOG"
+            )
+    terminal.document(
+        {
+            "folder": None if dry_run else str(Path(folder).absolute()),
+            "entry": entry,
+            "epsilon": guarantee.epsilon,
+            "delta": guarantee.delta,
+            "periods": [mechanism.calendar.label(n) for n in range(mechanism.constants.periods)],
+            "longest": mechanism.constants.longest,
+            "schedule": str(mechanism.settings["schedule"]),
+            "private": guarantee.private,
+        }
+    )
+
+
+@series.command(cls=Listed)
+@command
+def add(
+    folder: SeriesFolder,
+    log: Annotated[NewLogOptions, Without(["population", "dataset", "config", "max_rejects", "ledger"])],
+    period: Annotated[str | None, typer.Option(help="Which period; else the next one.", metavar="LABEL")] = None,
+    other_ids: Annotated[
+        bool, typer.Option("--other-ids", help="Go on though hardly any user is known from earlier periods.")
+    ] = False,
+    other_people: Annotated[
+        bool, typer.Option("--other-people", help="These are other people than those of another population.")
+    ] = False,
+    ledger: LedgerFile = None,
+    *,
+    terminal: Terminal,
+) -> None:
+    """Run the next period from its log, or from one that contains it; a period that stands is written again as it was.
+
+    Example: hubbub series add year march.tsv.gz --format aol --period 2026-03
+    """
+    from hubbub.privacy.ledger import Ledger
+    from hubbub.series import add as add_period
+
+    how: dict[str, Any] = {"period": period, "other_ids": other_ids, "other_people": other_people, "say": terminal.note}
+    with Ledger(None if ledger is None else Path(ledger)) as book:
+        if log.log is None:
+            made = add_period(folder, None, book, **how)
+        else:
+            log = replace(log, engine=log.engine or "duckdb")
+            with readable(log, terminal) as told, open_log(told, None, terminal) as raw:
+                made = add_period(folder, raw, book, **how)
+    _say(made, terminal)
+
+
+def _say(made: SeriesPeriod, terminal: Terminal) -> None:
+    from hubbub.release.opened import Release
+
+    release = Release(made.folder)
+    rows = {table: len(getattr(release, table)) for table in release.tables}
+    if made.repeated:
+        terminal.say(f"{made.label} stands already: the same bytes, and nothing more was spent.")
+    for table, number in rows.items():
+        terminal.say(f"  {table}: {number} rows")
+    if not release.private:
+        terminal.say("NOT PRIVATE: stamped so; do not publish.")
+    terminal.say(f"Open {made.folder}/public/index.html; check with: hubbub card {made.folder} --check")
+    terminal.document({"period": made.label, "out": str(made.folder), "repeated": made.repeated, "tables": rows})
+
+
+@series.command(cls=Listed)
+@command
+def show(folder: SeriesFolder, ledger: LedgerFile = None, *, terminal: Terminal) -> None:
+    """Where a series stands: periods that are out, the next one, what has been used.
+
+    Example: hubbub series show year
+    """
+    from hubbub.privacy.ledger import Ledger
+    from hubbub.series import show as standing_of
+
+    with Ledger(None if ledger is None else Path(ledger)) as book:
+        standing = standing_of(folder, book)
+    mechanism, guarantee = standing.plan.mechanism, standing.plan.guarantee()
+    terminal.say(guarantee.sentence("in all periods together"))
+    terminal.say(f"Entry {standing.entry} of the ledger, {standing.state}; population {standing.plan.population}.")
+    longest = mechanism.constants.longest
+    terminal.say(f"{standing.runs} of {mechanism.constants.periods} planned periods are out, {longest} are possible.")
+    for label in standing.labels:
+        terminal.say(f"  {label}")
+    if standing.interrupted is not None:
+        terminal.say(f"{standing.interrupted} was interrupted: hubbub series add {folder} goes on with it.")
+    if standing.next_period is not None:
+        terminal.say(f"Next: {standing.next_period}, from {standing.closes} on.")
+    terminal.say(f"At most {standing.spent:.0%} of what a user may add to the selection can be spent.")
+    if standing.ended:
+        terminal.say("The series has ended.")
+    terminal.document(
+        {
+            "entry": standing.entry,
+            "state": standing.state,
+            "epsilon": guarantee.epsilon,
+            "delta": guarantee.delta,
+            "periods": list(standing.labels),
+            "planned": mechanism.constants.periods,
+            "longest": longest,
+            "interrupted": standing.interrupted,
+            "next": standing.next_period,
+            "closes": standing.closes,
+            "ended": standing.ended,
+            "spent_at_most": standing.spent,
+        }
+    )
+
+
+@series.command(cls=Listed)
+@command
+def end(folder: SeriesFolder, ledger: LedgerFile = None, *, terminal: Terminal) -> None:
+    """End a series before its last period. What was reserved stays spent.
+
+    Example: hubbub series end year
+    """
+    from hubbub.privacy.ledger import Ledger
+    from hubbub.series import end as end_series
+
+    with Ledger(None if ledger is None else Path(ledger)) as book:
+        end_series(folder, book)
+    terminal.say("The series has ended. Its owner-only/ may be deleted; the budget stays spent.")
+    terminal.document({"folder": str(Path(folder).absolute()), "ended": True})
+
+
+@series.command(cls=Listed)
+@command
+def erase(
+    folder: SeriesFolder,
+    user: Annotated[str, typer.Option(help="Her id, as it stands in the logs.", metavar="ID")],
+    ledger: LedgerFile = None,
+    *,
+    terminal: Terminal,
+) -> None:
+    """Erase a user from the state of a series: she contributes no more. What was published stays as it is.
+
+    Example: hubbub series erase year --user 4711
+    """
+    from hubbub.privacy.ledger import Ledger
+    from hubbub.series.erase import erase as erase_user
+
+    with Ledger(None if ledger is None else Path(ledger)) as book:
+        erase_user(folder, book, user)
+    terminal.say("Erased. Her later records will be left out, too.")
+    terminal.document({"folder": str(Path(folder).absolute()), "erased": True})

@@ -1,0 +1,288 @@
+"""series: one guarantee for a whole year of releases. Queries that are asked steadily come out after some periods.
+
+    constants   (ε, δ) → noise, thresholds, what a user may spend       rounds     one round, on arrays
+    counts      users to date and in a period: noise and prices         calendar   periods and their labels
+
+What runs it, with the log, the state between periods and the folders, is the room `series`. Theory and integer form:
+docs/proofs/series.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from hubbub.errors import ParameterError, Refused
+from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Value
+from hubbub.mechanisms.series.calendar import ALLOWED, SeriesCalendar
+from hubbub.mechanisms.series.constants import FOREVER, selection_constants
+from hubbub.mechanisms.series.counts import PAIRS, SHOWN, CountConstants
+from hubbub.noise.laws import Law
+from hubbub.privacy.existence import Cause
+from hubbub.privacy.gaussian import GaussianStep, Test, certify, mu2_of
+from hubbub.privacy.guarantee import Claim, Neighbours
+from hubbub.steps.keys import QUERIES
+
+if TYPE_CHECKING:
+    from hubbub.log import SearchLog
+    from hubbub.steps.mode import RunMode
+
+PROOF = "docs/proofs/series.md"
+GREED = {"even": Fraction(1), "front": Fraction(2)}
+"""How much faster than evenly a user's budget is spent."""
+TABLE = "queries"
+
+
+@dataclass(frozen=True)
+class Worded(Parameter):
+    """A parameter that is text, checked where it is used."""
+
+    def parse(self, given: object) -> Value:
+        """As it stands."""
+        return str(given)
+
+    @property
+    def range(self) -> str:
+        """What is allowed, in words."""
+        return "text"
+
+
+class Series(Mechanism):
+    """A selection whose rounds go on from period to period; its counts; one budget for each user in all of them."""
+
+    name = "series"
+    paper = "hubbub"
+    about = "periods under one guarantee: queries come out when a user's one budget for all periods allows"
+    offers = {  # noqa: RUF012
+        TABLE: replace(QUERIES, beside=("period", "users_in_period", "noise_sd_in_period"))
+    }
+    default_tables = (TABLE,)
+    variants = ("strict",)
+    in_studio = False
+    proof = PROOF
+    parameters = (
+        EPSILON,
+        DELTA,
+        Parameter("periods", "integer", "planned periods: they set the pace", low=1, high=400),
+        Parameter("longest", "integer", "periods that the series may have at most (periods)", low=1, high=400),
+        Parameter("D", "integer", "queries that enter a user's pool in a period", 40, low=1, high=1000),
+        Worded("schedule", "text", "even, front, or a whole weight for each period such as 1,1,3", "even"),
+        Parameter(
+            "counts",
+            "number",
+            "share of the noise budget for numbers beside the keys",
+            Fraction(3, 10),
+            low=0,
+            high=Fraction(9, 10),
+        ),
+        Worded("first", "text", "the first day of the first period"),
+        Worded("length", "text", f"the length of a period: {ALLOWED}", "month"),
+        Parameter("run", "integer", "which run of the series this is", 1, low=1, high=400),
+        Parameter("number", "integer", "which period of the calendar it is", 1, low=1, high=100_000),
+    )
+
+    def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
+        """Every constant of the whole series, whichever run this is."""
+        if self.neighbours is not Neighbours.ADD_REMOVE:
+            raise ParameterError("series is proven for add-remove only.", given="replace", allowed="add-remove")
+        if self.serp is not None:
+            raise ParameterError("series takes no result list.", given="--serp")
+        missing = [name for name in ("epsilon", "delta", "periods", "first") if name not in given]
+        if missing:
+            raise ParameterError("A series is not fixed yet.", given="no " + ", ".join(missing), next="set all of them")
+        settings = {p.name: p.default for p in self.parameters if p.default is not None} | given
+        settings.setdefault("longest", settings["periods"])
+        periods, longest = int(settings["periods"]), int(settings["longest"])
+        if longest < periods:
+            raise ParameterError(
+                "The longest extension is shorter than the plan.", given=longest, allowed=f"{periods} or more"
+            )
+        if int(settings["run"]) > longest:
+            raise ParameterError("The series has no such run.", given=settings["run"], allowed=f"1 to {longest}")
+        self.calendar = SeriesCalendar(_day(str(settings["first"])), str(settings["length"])).checked()
+        share = Fraction(settings["counts"])
+        weights, greed = _schedule(str(settings["schedule"]), periods)
+        self.constants = selection_constants(
+            Fraction(settings["epsilon"]),
+            Fraction(settings["delta"]),
+            weights,
+            longest,
+            greed,
+            int(settings["D"]),
+            1 - share,
+        )
+        mu2 = self.constants.mu2_all * share
+        self.counts = CountConstants(mu2 * 2 / 3, mu2 / 3, longest, -(-3 * periods // 2)) if share else None
+        if certify(self._steps(), float(Fraction(settings["epsilon"]))) > float(Fraction(settings["delta"])):
+            raise ParameterError("This δ leaves nothing for thresholds.", given=f"δ = {settings['delta']}")
+        return {name: settings[name] for name in (p.name for p in self.parameters)}
+
+    @property
+    def run(self) -> int:
+        """Which run this is, from 0."""
+        return int(self.settings["run"]) - 1
+
+    @property
+    def label(self) -> str:
+        """The period that this run is of."""
+        return self.calendar.label(int(self.settings["number"]) - 1)
+
+    def at(self, run: int, number: int) -> Series:
+        """The same series at another run and period, each from 0."""
+        return self.remade(dict(self.settings) | {"run": run + 1, "number": number + 1})
+
+    def steps(self) -> tuple[GaussianStep, ...]:
+        """All noise of the series, whichever run this is: one clock of μ², and the tests of every period."""
+        return self._steps()
+
+    def _steps(self) -> tuple[GaussianStep, ...]:
+        plan, counts = self.constants, self.counts
+        found = [GaussianStep("selection, all periods", (plan.mu2,), PROOF)]
+        for t in range(plan.longest):
+            masses = [plan.window_mass(t, w, len(plan.multiples(t))) for w in plan.windows(t)]
+            tests = tuple(Test(plan.mean(t, m), m * plan.variance, plan.threshold(t, m)) for m in masses)
+            found.append(GaussianStep(f"tests of run {t + 1}", (Fraction(0),), PROOF, tests, plan.limit * (t + 1)))
+        if counts is not None:
+            found += [
+                GaussianStep("users to date", (mu2_of(counts.budget, counts.to_date_variance),), PROOF),
+                GaussianStep("users in a period", (mu2_of(counts.entries, counts.in_period_variance),), PROOF),
+            ]
+        return tuple(found)
+
+    def laws(self) -> tuple[Law, ...]:
+        """The law of every draw."""
+        plan = self.constants
+        multiples = sorted({m for t in range(plan.periods) for m in plan.multiples(t)})
+        drawn = [Law(f"selection, multiple {m}", "variance", m * plan.variance) for m in multiples]
+        if self.counts is not None:
+            drawn.append(Law("users to date", "variance", self.counts.to_date_variance))
+            drawn.append(Law("users in a period", "variance", self.counts.in_period_variance))
+        return tuple(drawn)
+
+    def bounds(self) -> tuple[Bound, ...]:
+        """What one user may do in the whole series."""
+        found = [
+            Bound(
+                "new queries of a user in a period's selection", "l0", self.constants.limit, "sample by a secret hash"
+            ),
+            Bound(
+                "a user's weights in all rounds of all periods",
+                "l2",
+                1,
+                "her own filter: she adds no more once it is used up",
+            ),
+        ]
+        if self.counts is not None:
+            found += [
+                Bound(
+                    "(query, user) pairs of a user in users to date",
+                    "l2",
+                    PAIRS,
+                    "her own filter; further ones are not counted",
+                ),
+                Bound(
+                    "(query, period) entries of a user in users in a period",
+                    "l2",
+                    self.counts.entries,
+                    "her own filter; further ones are not counted",
+                ),
+            ]
+        return tuple(found)
+
+    def claimed(self) -> Claim:
+        """There is no paper: what is claimed is what is proven."""
+        loss = self.loss()
+        return Claim("hubbub", loss.epsilon, loss.delta, holds=True, why="hubbub's own mechanism: no paper claims it")
+
+    def thresholds(self) -> dict[str, int]:
+        """Of the longest window after this run, in whole users who spend all they have on one key, rounded up."""
+        plan, t = self.constants, self.run
+        mass = plan.window_mass(t, FOREVER, len(plan.multiples(t)))
+        return {TABLE: -(-plan.threshold(t, mass) // plan.mean(t, mass))}
+
+    def missing(self) -> tuple[str, ...]:
+        """Weights, not counts, pass the thresholds."""
+        return (
+            f"{TABLE}: a key comes out once its noisy weight over one of several windows of periods reaches a "
+            f"threshold: after this run that of {self.thresholds()[TABLE]} users who hold nothing else, fewer the "
+            "longer it is asked",
+        )
+
+    def intervals(self) -> dict[str, str]:
+        """Of both numbers."""
+        if self.counts is None:
+            return {TABLE: "no counts are published"}
+        return {TABLE: "value +/- 1.96 noise_sd (95 % of the noise; users whose filter was used up come on top)"}
+
+    def values(self) -> str:
+        """What the numbers count."""
+        return (
+            "`users` counts each user once, in the first period in which the key was out and she had held it; "
+            "`users_in_period` those of this period; without noise both are at most the exact number, and late in a "
+            f"series below it; a number below {SHOWN} of its noise_sd is left out"
+        )
+
+    def stops(self) -> tuple[Cause, ...]:
+        """A log whose ids are not those of earlier periods is refused."""
+        return (Cause.IDS,)
+
+    def caveats(self) -> tuple[str, ...]:
+        """One guarantee for all periods, and what has been used of it."""
+        plan, t = self.constants, self.run
+        spent = float(plan.spent(t))
+        tested = sum(s.keys * s.per_key for s in self._steps()[1 : t + 2])
+        return (
+            f"This is one guarantee for all periods of the series together, planned {plan.periods} and at most "
+            f"{plan.longest}: every period's release, this one and those to come, is part of the one output that it "
+            "speaks of.",
+            f"Used so far, after run {t + 1} ({self.label}): at most {100 * spent:.3g} % of what one user may add to "
+            f"the selection, and {tested:.2g} of δ for thresholds. The rest is reserved for later periods.",
+            "It rests on user ids that stay the same over all periods: a person whose id changes counts as two.",
+        )
+
+    def spurious(self) -> str:
+        """Only keys of pools are released."""
+        return "none: every released key was held by at least one user"
+
+    def post_processing(self) -> tuple[str, ...]:
+        """What happens to noisy numbers."""
+        return (
+            "users to date: a linear combination of the noisy measurements of a key, in floating point, rounded",
+            f"a number below {SHOWN} of its noise_sd is left out",
+            *super().post_processing(),
+        )
+
+    def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
+        """A series is not one release."""
+        raise Refused(
+            "A series is run period by period.", next="hubbub series plan DIR, then hubbub series add DIR LOG"
+        )
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ParameterError(
+            "The first day of a series is not a day.", given=text, allowed="such as 2026-01-01"
+        ) from None
+
+
+def _schedule(text: str, periods: int) -> tuple[tuple[int, ...], Fraction]:
+    """The weights of the periods, and the greed."""
+    if text in GREED:
+        return (1,) * periods, GREED[text]
+    weights = tuple(int(part) if part.strip().isdecimal() else 0 for part in text.split(","))
+    if len(weights) != periods or not all(1 <= weight <= 100 for weight in weights):
+        raise ParameterError(
+            "The schedule cannot be read.", given=text, allowed=f"even, front, or {periods} whole weights from 1 to 100"
+        )
+    return weights, GREED["even"]
+
+
+def settings_text(series: Series) -> Mapping[str, str]:
+    """The parameters of a series as text that makes it again."""
+    return {name: str(value) for name, value in series.settings.items()}

@@ -1,0 +1,160 @@
+"""Every number of a series, fixed before its first record is read: docs/proofs/series.md, sections 1 and 2.
+
+Runs and rounds count from 0 here. All arithmetic is in integers and fractions; floats appear in two places, the root of
+the Gaussian hockey stick and the normal quantile, and both round towards privacy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, cached_property
+
+from hubbub.errors import ParameterError
+from hubbub.privacy.gaussian import DELTA_SLACK, mu_of, threshold_for
+
+STEPS = (2, 3, 4, 5, 6)
+"""Noise multiples of the rounds of one period."""
+DROPS = (2, 4, 6, 8)
+"""Levels, of LEVELS, that a key needs to stay in the running after each round but the last."""
+LEVELS = 20
+OPENING = 4
+"""The least score of a key in the first round of a period."""
+FOREVER = 0
+"""The window that begins with the series."""
+WINDOWS = (1, 2, 3, 4, 6, 8, FOREVER)
+"""Over how many periods a sum is tested."""
+DELTA_TESTS = Fraction(35, 100)
+"""The part of δ for keys that nobody else holds."""
+MOST_BITS, FEWEST_BITS = 14, 6
+WIDEST = 1 << 45
+"""No variance may reach it: the sampler's own limit."""
+ROOM = 1 << 62
+"""No product of two private integers may reach it."""
+FINE = 1 << 64
+"""Parts of a budget are rounded up to a multiple of 1/FINE."""
+
+
+@dataclass(frozen=True)
+class SeriesConstants:
+    """The selection of a series. `share` of μ² is its own, the rest is for counts."""
+
+    epsilon: Fraction
+    delta: Fraction
+    weights: tuple[int, ...]
+    """One for each planned period; a longer series repeats the last."""
+    longest: int
+    greed: Fraction
+    limit: int
+    share: Fraction
+    bits: int
+
+    @property
+    def periods(self) -> int:
+        """How many periods are planned (T): they set the pace."""
+        return len(self.weights)
+
+    def multiples(self, t: int) -> tuple[int, ...]:
+        """The noise multiples of the rounds of run t."""
+        weight = self.weights[min(t, self.periods - 1)]
+        return tuple(weight * step for step in STEPS)
+
+    @cached_property
+    def mass(self) -> int:
+        """M: all multiples of the planned periods; a longer series does not change it."""
+        return sum(sum(self.multiples(t)) for t in range(self.periods))
+
+    @cached_property
+    def common(self) -> int:
+        """L: a multiple of all multiples."""
+        return math.lcm(*(m for t in range(self.periods) for m in self.multiples(t)))
+
+    @property
+    def budget(self) -> int:
+        """B = L M 4^k: what one user may spend in the whole series, as Σ ‖a‖² L/m."""
+        return self.common * self.mass * (1 << 2 * self.bits)
+
+    @cached_property
+    def mu2_all(self) -> Fraction:
+        """μ² of the series, selection and counts: G(ε, μ) is what the tests leave of δ."""
+        return Fraction(mu_of(float(self.epsilon), float((1 - DELTA_TESTS) * self.delta) * (1 - DELTA_SLACK))) ** 2
+
+    @cached_property
+    def variance(self) -> int:
+        """V = ⌈M 4^k (1 + 2e-9)/μ²⌉ + 16: the noise of a round of multiple m has variance m V."""
+        least = self.mass * (1 << 2 * self.bits) * (1 + Fraction(2, 10**9))
+        return math.ceil(least / (self.share * self.mu2_all)) + 16
+
+    @property
+    def mu2(self) -> Fraction:
+        """μ² of the selection as it runs: a draw of variance S hides as a continuous one of S − 4."""
+        smallest = min(min(self.multiples(t)) for t in range(self.periods))
+        return self.mass * (1 << 2 * self.bits) / (self.variance - Fraction(4, smallest))
+
+    # -------------------------------------------------------------- spending
+
+    def rest(self, t: int, j: int) -> int:
+        """The multiples from round j of run t to the planned end; after that end, to the end of the run."""
+        later = sum(sum(self.multiples(i)) for i in range(t + 1, self.periods))
+        return sum(self.multiples(t)[j:]) + later
+
+    @cache  # noqa: B019 - as many as there are periods, and plans are few
+    def spent(self, t: int) -> Fraction:
+        """φ_t: the largest part of her budget that a user can have spent after run t, rounded up."""
+        if t >= self.periods:
+            return Fraction(1)
+        left = Fraction(FINE)
+        for i in range(t + 1):
+            for j, m in enumerate(self.multiples(i)):
+                left = Fraction(math.floor(left * max(Fraction(0), 1 - self.greed * m / self.rest(i, j))))
+        return 1 - left / FINE
+
+    # -------------------------------------------------------------- tests
+
+    def windows(self, t: int) -> tuple[int, ...]:
+        """The windows that are tested after run t; those that would reach before the start are the one from it."""
+        return tuple(w for w in WINDOWS if w == FOREVER or w <= t)
+
+    def window_mass(self, t: int, window: int, rounds: int) -> int:
+        """M_w: the multiples of a window that ends with so many rounds of run t."""
+        start = 0 if window == FOREVER else t + 1 - window
+        return sum(sum(self.multiples(i)) for i in range(start, t)) + sum(self.multiples(t)[:rounds])
+
+    @cached_property
+    def chance(self) -> float:
+        """p: what each test of each key of a user's own may cost, so that all of them cost their part of δ."""
+        entries = sum(t + 1 for t in range(self.longest) for _ in self.windows(t))
+        return float(DELTA_TESTS * self.delta / (self.limit * entries))
+
+    @cache  # noqa: B019
+    def mean(self, t: int, mass: int) -> int:
+        """U √(φ_t M M_w), rounded up: the most that a sum over a window holds of one user."""
+        return math.isqrt(math.ceil(self.spent(t) * self.mass * mass * (1 << 2 * self.bits))) + 1
+
+    @cache  # noqa: B019
+    def threshold(self, t: int, mass: int) -> int:
+        """Θ for a sum over rounds whose multiples add up to this mass, after run t."""
+        return threshold_for(self.mean(t, mass), mass * self.variance, self.chance)
+
+
+def selection_constants(
+    epsilon: Fraction,
+    delta: Fraction,
+    weights: tuple[int, ...],
+    longest: int,
+    greed: Fraction,
+    limit: int,
+    share: Fraction,
+) -> SeriesConstants:
+    """The finest grid whose noise can be drawn and whose products fit in 62 bits."""
+    for bits in range(MOST_BITS, FEWEST_BITS - 1, -1):
+        found = SeriesConstants(epsilon, delta, weights, longest, greed, limit, share, bits)
+        widest = max(m for t in range(found.periods) for m in found.multiples(t))
+        if widest * found.variance < WIDEST and found.budget * widest * greed.numerator < ROOM:
+            return found
+    raise ParameterError(
+        "This budget needs more noise than the sampler serves.",
+        given=f"ε = {float(epsilon):g}, δ = {float(delta):g}, {len(weights)} periods, weights up to {max(weights)}",
+        next="raise epsilon or delta, plan fewer periods, or give weights nearer to each other",
+    )

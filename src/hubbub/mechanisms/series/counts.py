@@ -1,0 +1,91 @@
+"""The numbers beside the keys of a series: users to date, and users in a period. docs/proofs/series.md, section 5.
+
+To date: every (user, key) is counted once. What was counted in run j stands in all later measurements of the key, with
+the coefficients of the square root of the matrix of running sums, as integers; so a pair counted in run t has cost
+Γ²_{longest − 1 − t} once the series is as long as it may become. In a period: one for each (user, key, period). Both
+have a filter for each user over the whole series: what does not fit any more is not counted.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from hubbub.privacy.gaussian import TAU2
+from hubbub.steps.counts import Integers
+
+PAIRS = 12
+"""A user's budget to date: so many pairs that were counted in the first run."""
+SCALE = 1 << 10
+SHOWN = 3
+"""A number is shown from so many deviations of its noise on: a rule on the noisy value."""
+
+
+def root(length: int) -> tuple[int, ...]:
+    """C̃_j = ⌊2^10 c_j⌋, c_j = binomial(2j, j)/4^j: the first column of the square root of all ones."""
+    return tuple(SCALE * math.comb(2 * j, j) // 4**j for j in range(length))
+
+
+def inverse(length: int) -> tuple[Fraction, ...]:
+    """d with d * C̃ = (1, 1, …): running sums of what was counted, from the measurements."""
+    c, d = root(length), list[Fraction]()
+    for n in range(length):
+        known = sum((d[i] * c[n - i] for i in range(n)), Fraction(0))
+        d.append((1 - known) / c[0])
+    return tuple(d)
+
+
+@dataclass(frozen=True)
+class CountConstants:
+    """The noise of both numbers, and what one user may add to them."""
+
+    to_date: Fraction
+    """μ² of users to date …"""
+    in_period: Fraction
+    """… and of users in a period."""
+    longest: int
+    entries: int
+    """(key, period) entries of a user in a period's counts, over the whole series."""
+
+    @cached_property
+    def column(self) -> tuple[int, ...]:
+        """C̃ for as long as the series may become."""
+        return root(self.longest)
+
+    def price(self, t: int) -> int:
+        """Γ²_{longest − 1 − t}: what a pair costs that is counted in run t."""
+        return sum(c * c for c in self.column[: self.longest - t])
+
+    @property
+    def budget(self) -> int:
+        """B_y, of one user."""
+        return PAIRS * self.price(0)
+
+    @property
+    def to_date_variance(self) -> int:
+        """S = ⌈B_y/μ²⌉ + 4."""
+        return math.ceil(self.budget / self.to_date) + TAU2
+
+    @property
+    def in_period_variance(self) -> int:
+        """S = ⌈entries/μ²⌉ + 4."""
+        return math.ceil(self.entries / self.in_period) + TAU2
+
+    def estimate(self, measured: list[Integers]) -> tuple[Integers, float]:
+        """Users to date from all measurements of keys that came out together, and the deviation of their noise.
+
+        A linear combination of noisy numbers: after the noise, so floats may do it.
+        """
+        d = inverse(len(measured))
+        total = sum(float(d[-1 - j]) * y.astype(np.float64) for j, y in enumerate(measured))
+        rounded: Integers = np.rint(np.asarray(total)).astype(np.int64)
+        return rounded, math.sqrt(self.to_date_variance * float(sum(x * x for x in d)))
+
+    @property
+    def in_period_sd(self) -> float:
+        """The deviation of the noise of users in a period."""
+        return math.sqrt(self.in_period_variance)

@@ -1,0 +1,16 @@
+"""A series: period after period under one guarantee, with the owner's state between them.
+
+plan      what is fixed before the first look, and booked as one entry of the ledger
+story     the commands: add a period, show, end                 run       one run, commit by commit
+records   who held what, in the engine                          publish   what a period publishes
+state     files and manifest, tied to the ledger                arrays    what users have left, what keys gathered
+    erase     a user who asks for it contributes no more
+"""
+
+from __future__ import annotations
+
+from hubbub.series.erase import erase
+from hubbub.series.plan import SeriesPlan, fix
+from hubbub.series.story import SeriesPeriod, SeriesStanding, add, end, published, show
+
+__all__ = ["SeriesPeriod", "SeriesPlan", "SeriesStanding", "add", "end", "erase", "fix", "published", "show"]

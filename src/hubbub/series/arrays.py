@@ -1,0 +1,78 @@
+"""Arrays of a series' state as Parquet: what users have left, what keys have gathered, which keys are out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hubbub.mechanisms.series.rounds import SeriesSums
+from hubbub.steps.counts import Flags, Integers
+
+BEFORE, NOW = "before", "now"
+
+
+@dataclass(frozen=True)
+class Purses:
+    """What every user has left: for the selection, for users to date, for users in a period."""
+
+    selection: Integers
+    to_date: Integers
+    in_period: Integers
+
+    def joined(self, other: Purses) -> Purses:
+        """With more users, after the others."""
+        return Purses(*(np.concatenate(pair) for pair in zip(vars(self).values(), vars(other).values(), strict=True)))
+
+    @staticmethod
+    def full(users: int, selection: int, to_date: int, in_period: int) -> Purses:
+        """Of users who have spent nothing."""
+        return Purses(*(np.full(users, each, np.int64) for each in (selection, to_date, in_period)))
+
+
+def write_arrays(path: Path, arrays: Mapping[str, Integers]) -> str:
+    """Write arrays of one length; the name of the file."""
+    pq.write_table(pa.table(dict(arrays)), path, compression="zstd", use_dictionary=False)
+    return path.name
+
+
+def read_arrays(path: Path) -> dict[str, Integers]:
+    """The arrays of a file, by name."""
+    table = pq.read_table(path)
+    return {name: table.column(name).to_numpy().copy() for name in table.column_names}
+
+
+def write_purses(path: Path, purses: Purses) -> str:
+    """What users have left."""
+    return write_arrays(path, vars(purses))
+
+
+def read_purses(path: Path) -> Purses:
+    """What users have left."""
+    return Purses(**read_arrays(path))
+
+
+def write_past(path: Path, gathered: SeriesSums) -> str:
+    """What keys have gathered in earlier runs."""
+    recent = {f"recent_{i}": each for i, each in enumerate(gathered.recent)}
+    return write_arrays(path, {BEFORE: gathered.before, **recent})
+
+
+def read_gathered(past: Path, now: Path | None) -> SeriesSums:
+    """What keys have gathered, in earlier runs and in this one so far."""
+    arrays = read_arrays(past)
+    before = arrays.pop(BEFORE)
+    recent = tuple(arrays[f"recent_{i}"] for i in range(len(arrays)))
+    return SeriesSums(before, recent, np.zeros_like(before) if now is None else read_arrays(now)[NOW])
+
+
+def flagged(ids: Iterable[Integers], size: int) -> Flags:
+    """Which of so many keys are among these."""
+    found = np.zeros(size, np.bool_)
+    for each in ids:
+        found[each] = True
+    return found

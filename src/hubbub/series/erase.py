@@ -1,0 +1,82 @@
+"""Erase a user from a series on request: she contributes no more, and nothing of her is read again.
+
+What is not undone: noisy sums stay, and a key that was seen stays seen for ever. Were a key to count as unseen again,
+what others had added to it would still be there, and its release would hang on one user alone (docs/proofs/series.md).
+Keys that nobody else holds lose their text and are known by a keyed hash; her id is known by one, too, so that she does
+not come back with a new budget.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.engines.duckdb import DuckDB
+from hubbub.errors import InputError, Refused
+from hubbub.series.arrays import read_arrays, read_purses, write_purses
+from hubbub.series.plan import OWNER_ONLY, STATE, opened
+from hubbub.series.records import TABLES, SeriesRecords, digest
+from hubbub.series.state import IDLE, StateFolder, alone
+
+if TYPE_CHECKING:
+    from hubbub.privacy.ledger import Ledger
+
+
+def erase(folder: str | Path, ledger: Ledger, user: str) -> None:
+    """Erase one user, by her id as it stands in the logs."""
+    folder = Path(folder)
+    plan, entry = opened(folder, ledger)
+    with alone(folder / OWNER_ONLY), tempfile.TemporaryDirectory(prefix="hubbub-raw-") as work:
+        held = StateFolder(folder / OWNER_ONLY / STATE, ledger, entry, plan.id)
+        if held.state.stage != IDLE:
+            raise Refused("A period is under way.", next=f"finish it first: hubbub series add {folder}")
+        with closing(DuckDB(Path(work))) as engine:
+            _erased(held, engine, bytes.fromhex(plan.secret), user)
+
+
+def _erased(held: StateFolder, engine: DuckDB, secret: bytes, user: str) -> None:
+    state = held.state
+    SeriesRecords(engine, held.path, state.files, secret)
+    engine.register("asked_for", pa.table({"uid": [user]}))
+    hers = "SELECT u.person AS person FROM series_users AS u JOIN asked_for AS a ON u.uid = a.uid"
+    persons = engine.fetch(hers).column("person").to_pylist()
+    if not persons:
+        raise InputError("The series knows no such user.", given=user, next="give the id as it stands in the logs")
+    (person,) = persons
+    paths = [held.path / name for name in state.files if name.split("-")[0] == "out"]
+    out = np.concatenate([np.zeros(0, np.int64), *(read_arrays(path)["kid"] for path in paths)])
+    engine.register("series_out", pa.table({"kid": out}))
+    orphans = (
+        f"SELECT DISTINCT h.kid AS kid FROM series_held AS h WHERE h.person = {person} "
+        f"AND NOT EXISTS (SELECT 1 FROM series_held AS o WHERE o.kid = h.kid AND o.person <> {person}) "
+        "AND NOT EXISTS (SELECT 1 FROM series_out AS o WHERE o.kid = h.kid)"
+    )
+    engine.save("orphans", orphans)
+    kept = {
+        "users": f"SELECT * FROM series_users WHERE person <> {person}",
+        "held": f"SELECT * FROM series_held WHERE person <> {person}",
+        "pool": f"SELECT * FROM series_pool WHERE person <> {person}",
+        "keys": "SELECT * FROM series_keys WHERE kid NOT IN (SELECT kid FROM orphans)",
+        "erased": f"SELECT digest FROM series_erased UNION SELECT {digest(secret, 'user', 'uid')} FROM asked_for",
+        "gone": "SELECT kid, digest FROM series_gone UNION "
+        f"SELECT k.kid, {digest(secret, 'key', 'k.query')} FROM series_keys AS k JOIN orphans AS o ON k.kid = o.kid",
+    }
+    names = []
+    for table, sql in kept.items():
+        columns = ", ".join(TABLES[table].names)
+        engine.save(f"kept_{table}", f"SELECT {columns} FROM ({sql}) AS kept")
+        names.append(f"{table}-000-{state.counter}.parquet")
+        engine.write(f"kept_{table}", held.path / names[-1])
+    gone = [name for name in state.files if name.split("-")[0] in kept or name.split("-")[0] == "purses"]
+    (old,) = (held.path / name for name in gone if name.startswith("purses"))
+    purses = read_purses(old)
+    for purse in (purses.selection, purses.to_date, purses.in_period):
+        purse[person] = 0  # used up, whatever was left
+    names.append(write_purses(held.path / f"purses-{state.run - 1:03}-{state.counter}.parquet", purses))
+    held.commit(replace(state), names, gone)
