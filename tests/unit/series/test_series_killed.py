@@ -84,7 +84,7 @@ def killing(monkeypatch: pytest.MonkeyPatch, at: int, where: str) -> None:
             raise Killed
 
     monkeypatch.setattr(state_module, "_sync", sync)
-    monkeypatch.setattr(state_module.os, "replace", move)
+    monkeypatch.setattr(os, "replace", move)
 
 
 WHERE = ("before", "booked", "placed")

@@ -15,7 +15,7 @@ from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from hubbub.errors import ParameterError, Refused
+from hubbub.errors import OurBug, ParameterError, Refused
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Value
 from hubbub.mechanisms.series.calendar import ALLOWED, SeriesCalendar
 from hubbub.mechanisms.series.constants import FOREVER, selection_constants
@@ -117,7 +117,7 @@ class Series(Mechanism):
         mu2 = self.constants.mu2_all * share
         self.counts = CountConstants(mu2 * 2 / 3, mu2 / 3, longest, -(-3 * periods // 2)) if share else None
         if certify(self._steps(), float(Fraction(settings["epsilon"]))) > float(Fraction(settings["delta"])):
-            raise ParameterError("This δ leaves nothing for thresholds.", given=f"δ = {settings['delta']}")
+            raise OurBug("the constants of a series do not meet δ")
         return {name: settings[name] for name in (p.name for p in self.parameters)}
 
     @property
