@@ -7,9 +7,12 @@ stands in `subjects/`, one file each; what all of them rest on is audited once, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 
 from hubbub.audit import shared
 from hubbub.audit.checks import exchanged, generic, ran, standard
+from hubbub.audit.mutants import Mutant
 from hubbub.audit.mutants.shared import SHARED_MUTANTS
 from hubbub.audit.protocols import FULL, QUICK, SHARED, AuditRow, Effort, Kind, Subject, to_the_end
 from hubbub.audit.subjects import PLANS, AuditPlan
@@ -66,24 +69,39 @@ def mutants(mechanism: str | None = None, *, say: Callable[[str], None] = lambda
         small = plan.small()
         for mutant in plan.mutants():
             say(f"{name}: {mutant.name}")
-            broken = [mutant.make(m) for m in small if mutant.concerns(m)]
-            found.append(verdict(mutant.name, name, (row for subject in broken for row in tests(subject, QUICK))))
+            found.append(verdict(mutant.name, name, partial(_broken, mutant, small)))
     for fault in SHARED_MUTANTS if mechanism in (None, SHARED) else ():
         say(f"{SHARED}: {fault.name}")
-        with fault.planted():
-            found.append(verdict(fault.name, SHARED, fault.detector()))
+        found.append(verdict(fault.name, SHARED, fault.detector, fault.planted()))
     return found
 
 
-def verdict(mutant: str, of: str, rows: Iterable[AuditRow]) -> dict[str, str]:
-    """Caught by the first check that refutes something proven; a paper's claim may be false of the sound version."""
-    by = ""
+def _broken(mutant: Mutant, small: Iterable[Mechanism]) -> Iterator[AuditRow]:
+    for mechanism in small:
+        if mutant.concerns(mechanism):
+            yield from tests(mutant.make(mechanism), QUICK)
+
+
+def verdict(
+    mutant: str,
+    of: str,
+    look: Callable[[], Iterable[AuditRow]],
+    planted: AbstractContextManager[None] = nullcontext(),  # noqa: B008  # it has no state
+) -> dict[str, str]:
+    """Caught by the first check that refutes something proven; a paper's claim may be false of the sound version.
+
+    A mutant that stumbles instead is an error of its own: no check has noticed it.
+    """
+    found, by = "missed", ""
     try:
-        if caught := next((r for r in rows if r.refuted and r.against == "proven"), None):
-            by = f"{caught.kind.value}: {caught.check} ({caught.variant})"
+        with planted:
+            if caught := next((r for r in look() if r.refuted and r.against == "proven"), None):
+                found, by = "caught", f"{caught.kind.value}: {caught.check} ({caught.variant})"
     except OurBug as error:
-        by = f"{Kind.STATIC.value}: the code refuses by itself: {error}"
-    return {"mutant": mutant, "of": of, "verdict": "caught" if by else "missed", "by": by}
+        found, by = "caught", f"{Kind.STATIC.value}: the code refuses by itself: {error}"
+    except Exception as error:
+        found, by = "error", f"{type(error).__name__}: {error}".replace("\n", " ")
+    return {"mutant": mutant, "of": of, "verdict": found, "by": by}
 
 
 def describe(mechanism: Mechanism) -> str:

@@ -45,7 +45,9 @@ def audit(
         terminal.document({"rows": found})
         missed = [row for row in found if row["verdict"] != "caught"]
         if missed:
-            raise CheckFailed(f"{len(missed)} of {len(found)} mutants were missed.")
+            errors = sum(row["verdict"] == "error" for row in missed)
+            ended = f"; {errors} of them ended with an error of their own" if errors else ""
+            raise CheckFailed(f"{len(missed)} of {len(found)} mutants were not caught{ended}.")
         return
     rows = run_audit(mechanism, quick=quick, say=terminal.note)
     for r in rows:

@@ -121,7 +121,7 @@ def test_a_wrong_constant_is_seen_and_taken_out_again(planted: tuple[str, object
 
     fault = Fault(*planted)  # type: ignore[arg-type]
     with fault.planted():
-        assert verdict(fault.name, "shared", fault.detector())["verdict"] == "caught"
+        assert verdict(fault.name, "shared", fault.detector)["verdict"] == "caught"
 
 
 def test_code_that_cannot_be_looked_at_is_not_taken_for_sound(monkeypatch: pytest.MonkeyPatch) -> None:

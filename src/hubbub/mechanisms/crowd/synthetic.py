@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
+from statistics import NormalDist
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +36,8 @@ LONGEST = 40
 """Searches of the longest session; from 20 on they are log-uniform up to this."""
 BELIEVED = 2.0
 """A bin that is not above its noise by this many standard deviations counts as empty."""
+ORDINARY = 16
+"""Searches of a user who is not busy. Bins of busier ones must be surer, see `_surer`."""
 MOST_SEARCHES = switch(__name__, "MOST_SEARCHES", 50_000_000, low=50, beyond=Beyond.AMOUNT)
 """If noise makes more than this, there are fewer users: no outcome may fill the memory."""
 BLOCK = switch(__name__, "BLOCK", 1 << 20, low=4, beyond=Beyond.DRAWS)
@@ -71,10 +74,10 @@ def _blocks(public: Public, rng: np.random.Generator) -> Iterator[pa.RecordBatch
 # ------------------------------------------------------------------ users and sessions
 
 
-def shares(public: Public, name: str) -> Floats:
+def shares(public: Public, name: str, deviations: float | Floats = BELIEVED) -> Floats:
     """The bins of a histogram as shares. What may be noise alone counts as nothing; if all may be, the first is all."""
     noisy = public.histograms[name].astype(np.float64)
-    believed = np.where(noisy > BELIEVED * public.noise_sd[name], noisy, 0.0)
+    believed = np.where(noisy > deviations * public.noise_sd[name], noisy, 0.0)
     if not believed.any():
         believed[0] = 1.0
     whole: Floats = believed / believed.sum()
@@ -84,11 +87,20 @@ def shares(public: Public, name: str) -> Floats:
 def activity(public: Public, rng: np.random.Generator) -> Integers:
     """Searches of each user: as many users as the positive parts of the noisy histogram add up to."""
     users = int(np.maximum(public.histograms["activity"], 0).sum())
-    bins = rng.choice(BUSIEST + 2, users, p=shares(public, "activity"))
     low = np.array([1, *(1 + (1 << b) for b in range(BUSIEST)), 1 << BUSIEST])
+    bins = rng.choice(BUSIEST + 2, users, p=shares(public, "activity", _surer(low)))
     high = np.array([*(1 << b for b in range(BUSIEST)), (1 << BUSIEST) - 1, (2 << BUSIEST) - 1])
     sizes = _log_uniform(rng, low[bins], high[bins])
     return sizes[np.cumsum(sizes) <= MOST_SEARCHES]
+
+
+def _surer(searches: Integers) -> Floats:
+    """Standard deviations by which a bin must be above its noise, the more the busier its users: the chance that noise
+    alone passes falls as their searches grow. Else an empty last bin would now and then outweigh all the others.
+    """
+    law = NormalDist()
+    chances = law.cdf(-BELIEVED) * np.minimum(1.0, ORDINARY / searches)
+    return np.array([-law.inv_cdf(chance) for chance in chances])
 
 
 def sessions_of(rng: np.random.Generator, sizes: Integers, lengths: Floats) -> tuple[Integers, Integers, Integers]:

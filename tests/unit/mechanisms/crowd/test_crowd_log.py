@@ -226,15 +226,30 @@ def test_only_released_steps_are_walked_and_sessions_do_not_run_into_each_other(
     assert 1.5 < len(searches) / sessions < 2.2  # (500 · 1 + 300 · 2 + 100 · 3 + 10 · 30) / 910 = 1.87
 
 
-def test_noise_alone_makes_no_crowds_of_machines() -> None:
-    """A bin within two standard deviations of zero counts as empty; the number of users stays the sum."""
+def sizes_of(bins: list[int]) -> Any:
+    """Searches of each synthetic user, where the noise of a bin of activity has a deviation of 20."""
     noisy = public()
-    histograms = dict(noisy.histograms) | {"activity": np.array([900, *[0] * 13, 39])}
-    spread = dict(noisy.noise_sd) | {"activity": 20.0}
-    sizes = activity(
-        Public(**{**noisy.__dict__, "histograms": histograms, "noise_sd": spread}), np.random.default_rng(1)
-    )
-    assert sizes.size == 939 and sizes.max() == 1
+    histograms = dict(noisy.histograms) | {"activity": np.array(bins)}
+    deviations = dict(noisy.noise_sd) | {"activity": 20.0}
+    made = Public(**{**noisy.__dict__, "histograms": histograms, "noise_sd": deviations})
+    return activity(made, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize(("bins", "most"), [([900, *[0] * 13, 39], 1), ([900, 0, 0, 0, 41, *[0] * 10], 16)])
+def test_noise_alone_makes_no_crowds_of_machines(bins: list[int], most: int) -> None:
+    """A bin within two standard deviations of zero counts as empty; the number of users stays the sum."""
+    sizes = sizes_of(bins)
+    assert sizes.size == sum(bins) and sizes.max() == pytest.approx(most, rel=0.1)
+
+
+def test_the_busier_a_bin_the_surer_it_must_be() -> None:
+    """Noise on fifteen bins, 1,000 times: what it adds to an ordinary log stays of the size of the log."""
+    rng = np.random.default_rng(7)
+    true = np.array([39, 28, 33, 53, 60, 73, 49, 37, 17, 7, 3, 1, 0, 0, 0])  # 400 users, 18,000 searches
+    made = [int(sizes_of((true + 20 * rng.standard_normal(15)).astype(int).tolist()).sum()) for _ in range(1000)]
+    assert np.quantile(made, 0.99) < 4 * 18_000 and np.median(made) > 18_000 / 4
+    seen = sizes_of([900, *[0] * 13, 100])  # five deviations are no noise
+    assert seen.max() >= 8192
 
 
 def test_a_release_of_nothing_is_an_empty_log() -> None:
