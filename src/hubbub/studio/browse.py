@@ -30,13 +30,9 @@ class Book:
     graph: Graph
 
 
-def book(release: Release) -> Book:
-    """The tables of a release, read once: a release does not change."""
-    return _book(release.path)
-
-
 @lru_cache(maxsize=4)
-def _book(path: Path) -> Book:
+def book(path: Path) -> Book:
+    """The tables of a release, read once: a release does not change."""
     with Evidence.of_release(path) as evidence:
         found = {name: evidence.table(name) for name in READ}
         tables = {name: table for name, table in found.items() if table is not None}
@@ -46,11 +42,11 @@ def _book(path: Path) -> Book:
 
 def search(release: Release, text: str) -> dict[str, Any]:
     """Released queries that hold this text, most users first; all of them for no text."""
-    pages = book(release)
+    pages = book(release.path)
     table = _queries(pages)
     wanted = text.strip().lower()
     found = table.filter(pc.match_substring(table.column("query"), wanted, ignore_case=True)) if wanted else table
-    rows = [{"query": q, "users": n} for q, n in zip(*_columns(found.slice(0, SHOWN), "query", "n"), strict=True)]
+    rows = [{"query": row["query"], "users": row["n"]} for row in found.slice(0, SHOWN).to_pylist()]
     return {"found": found.num_rows, "rows": rows, "counted": pages.counted.get("queries", False)}
 
 
@@ -64,7 +60,7 @@ def _queries(pages: Book) -> pa.Table:
 
 def around(release: Release, query: str) -> dict[str, Any] | None:
     """What hangs on a query: URLs clicked, queries clicked alike or asked next, suggestions. None: not released."""
-    pages = book(release)
+    pages = book(release.path)
     graph = pages.graph
     held = _queries(pages)
     if not pc.any(pc.equal(held.column("query"), query)).as_py():
@@ -94,7 +90,3 @@ def around(release: Release, query: str) -> dict[str, Any] | None:
 def _top(row: Any, name: Callable[[int], str], what: str) -> list[dict[str, object]]:
     _, _, columns, values = top(row, 10)
     return [{"text": name(int(c)), what: round(float(v), 3)} for c, v in zip(columns, values, strict=True)]
-
-
-def _columns(table: pa.Table, *names: str) -> list[list[Any]]:
-    return [table.column(name).to_pylist() for name in names]

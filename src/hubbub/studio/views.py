@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import asdict
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -256,11 +257,9 @@ def table_record(table: TableEstimate) -> Answer:
         "rows": table.rows,
         "rows_sd": table.rows_sd,
         "keys": table.keys,
-        "volume": {"bounding": volume.bounding, "threshold": volume.threshold, "published": volume.published},
+        "volume": asdict(volume),
         "searches": volume.searches,
-        "error": None
-        if error is None
-        else {"rms": error.rms, "bounding": error.bounding, "noise": error.noise, "threshold": error.threshold},
+        "error": None if error is None else asdict(error) | {"rms": error.rms},
         "half_width": table.half_width,
         "curve": {"users": curve.users.tolist(), "chance": [round(c, 5) for c in curve.chance.tolist()]},
         "half": curve.reaches(0.5),

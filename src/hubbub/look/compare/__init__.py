@@ -12,7 +12,6 @@ raw log, so the ledger records the look, and all that is written goes to `owner-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -126,16 +125,10 @@ def compare(
 
     Further arguments are those of `CompareRequest`: draws, truth, sweeps (["zealous.m=1,2,5"]), pool, plot, seed.
     """
-    from hubbub.log import SearchLog, read_log
     from hubbub.look.compare.place import place
-    from hubbub.privacy.fingerprint import look
-    from hubbub.privacy.ledger import Ledger, named
+    from hubbub.worth.tasks.run import looked_at
 
     given = {"epsilon": epsilon, "delta": delta} | dict(settings or {})
     asked = CompareRequest({k: str(v) for k, v in given.items() if v is not None}, mechanisms, tasks, **more)
-    with ExitStack() as stack:
-        folder = stack.enter_context(place(out))
-        book = stack.enter_context(Ledger(None if ledger is None else Path(ledger)))
-        raw = log if isinstance(log, SearchLog) else stack.enter_context(read_log(log))
-        look(book, raw, named(population), named(dataset), "compare")
+    with place(out) as folder, looked_at(log, "compare", ledger, population, dataset) as raw:
         return computed(asked, raw, folder, jobs=jobs)

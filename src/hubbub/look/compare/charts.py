@@ -50,18 +50,8 @@ def points(rows: Sequence[Row], x: str, y: str) -> list[Record]:
 def pareto(rows: Sequence[Row], x: str, y: str, front: set[str]) -> Chart:
     """Two metrics; what no other row beats on both stands out."""
     data = points(rows, x, y)
-    for point in data:
-        point["kind"] = "nothing beats it on both" if point["name"] in front else "another row is better on both"
+    mark = _two_kinds(data, front, "nothing beats it on both", "another row is better on both", "diamond")
     best = ", ".join(point["name"] for point in data if point["name"] in front)
-    kinds = {"domain": ["nothing beats it on both", "another row is better on both"]}
-    mark = {
-        "color": {
-            "field": "kind",
-            "type": "nominal",
-            "scale": kinds | {"range": [palette.VERMILION, palette.BLUE]},
-        },
-        "shape": {"field": "kind", "type": "nominal", "scale": kinds | {"range": ["diamond", "circle"]}},
-    }
     better = f"{_better(x)}, {_better(y)}"
     return Chart(
         f"{title(x)} and {title(y)}",
@@ -78,13 +68,7 @@ def precision(rows: Sequence[Row]) -> Chart:
     original = {"x": first.metrics[SESSIONS].original, "y": first.metrics[PRECISION].original}
     edges = {f"{axis}_{end}": original[axis] for axis in "xy" for end in ("low", "high")}
     data.append({"name": "original", "mechanism": "original", **original, **edges})
-    for point in data:
-        point["kind"] = "the original log" if point["name"] == "original" else "a release"
-    kinds = {"domain": ["the original log", "a release"]}
-    mark = {
-        "color": {"field": "kind", "type": "nominal", "scale": kinds | {"range": [palette.VERMILION, palette.BLUE]}},
-        "shape": {"field": "kind", "type": "nominal", "scale": kinds | {"range": ["square", "circle"]}},
-    }
+    mark = _two_kinds(data, {"original"}, "the original log", "a release", "square")
     told = f"the original scores {original['y'] or 0:.3g} on {original['x'] or 0:,.0f} sessions"
     return Chart(
         "precision@5 beside the sessions it was measured on",
@@ -92,6 +76,17 @@ def precision(rows: Sequence[Row]) -> Chart:
         _scatter(data, SESSIONS, PRECISION, mark),
         _numbers(data, SESSIONS, PRECISION),
     )
+
+
+def _two_kinds(data: list[Record], names: set[str], kind: str, other: str, shape: str) -> Record:
+    """Say of each point whether it is one of these names, and how the two kinds look: by colour and by shape."""
+    for point in data:
+        point["kind"] = kind if point["name"] in names else other
+
+    def by(range_: list[str]) -> Record:
+        return {"field": "kind", "type": "nominal", "scale": {"domain": [kind, other], "range": range_}}
+
+    return {"color": by([palette.VERMILION, palette.BLUE]), "shape": by([shape, "circle"])}
 
 
 def swept(rows: Sequence[Row], sweep: str, metric: str) -> Chart:
