@@ -20,6 +20,7 @@ import numpy.typing as npt
 from hubbub.errors import OurBug, ParameterError
 from hubbub.mechanisms.pairs import Draw
 from hubbub.noise import Exits, NoiseSource
+from hubbub.noise.absent import Rounds
 from hubbub.noise.laws import Law
 from hubbub.privacy.gaussian import SLACK, GaussianStep, Test, mu2_of, threshold_for
 from hubbub.steps.counts import Integers
@@ -224,7 +225,8 @@ class NobodysNoise:
         unit = plan.variances[0] // plan.multiples[0]
         if not plan.recycled or plan.variances != tuple(m * unit for m in plan.multiples):
             raise OurBug("absent keys follow recycled rounds of one variance")
-        return noise.absent(f"{self.step} absent keys", self.size, plan.multiples, unit, plan.thresholds, plan.drops)
+        rounds = Rounds(plan.multiples, unit, plan.thresholds, plan.drops)
+        return noise.absent(f"{self.step} absent keys", self.size, rounds)
 
 
 def _with_absent(found: Selected, exits: Exits, size: int, held: Booleans, _: NoiseSource) -> Selected:

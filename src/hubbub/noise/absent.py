@@ -14,7 +14,7 @@ Why `thinned` is exact, as an identity: docs/proofs/noise.md, section 6. Rounds 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -41,7 +41,7 @@ DIRECT_UP_TO = switch(__name__, "DIRECT_UP_TO", 1 << 22, low=0, beyond=Beyond.DR
 """Domains up to this size take well below a second in the direct form, which is the simpler one."""
 
 RARE = Fraction(1, 1 << 10)
-"""A candidate costs as much as 500 to 1000 keys of the direct form; above this many a key, direct is cheaper."""
+"""A candidate costs as much as 500 to 1000 keys of the direct form; above this many per key, direct is cheaper."""
 
 CHUNK = switch(__name__, "CHUNK", 1 << 17, low=5000, beyond=Beyond.DRAWS)
 _GUARD = 64
@@ -69,7 +69,7 @@ class Rounds:
 
     def __post_init__(self) -> None:
         if len(self.multiples) != len(self.thresholds) or len(self.drops) > len(self.thresholds):
-            raise OurBug(f"absent keys: a threshold a round and no more drops than rounds, not {self}")
+            raise OurBug(f"absent keys: a threshold per round and no more drops than rounds, not {self}")
         if self.variance < 1 or min((*self.multiples, *self.thresholds), default=1) < 1:
             raise OurBug(f"absent keys: variance, multiples and thresholds must be positive, not {self}")
 
@@ -87,19 +87,11 @@ class Rounds:
         return accumulator < self.thresholds[r] and (r >= len(self.drops) or accumulator >= self.drops[r])
 
 
-def exits(
-    bits: Bits,
-    absent: int,
-    multiples: Sequence[int],
-    variance: int,
-    thresholds: Sequence[int],
-    drops: Sequence[int],
-) -> Exits:
+def exits(bits: Bits, absent: int, rounds: Rounds) -> Exits:
     """For `absent` keys that nobody holds: which leave (distinct ranks of range(absent), sorted), when, with what.
 
     The size of the domain and the parameters choose the form; the law is the same.
     """
-    rounds = Rounds(tuple(multiples), variance, tuple(thresholds), tuple(drops))
     if absent < 0:
         raise OurBug(f"{absent} absent keys")
     if absent <= DIRECT_UP_TO or candidates_per_key(rounds) > RARE:

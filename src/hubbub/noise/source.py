@@ -7,7 +7,6 @@ equal array gets equal noise on every engine. Both use the same exact samplers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import Protocol
@@ -16,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.noise import gaussian, laplace
-from hubbub.noise.absent import Exits, exits
+from hubbub.noise.absent import Exits, Rounds, exits
 from hubbub.noise.binomial import binomial
 from hubbub.noise.bits import Bits, SeededBits, SystemBits, words
 from hubbub.noise.cells import Cells
@@ -59,15 +58,7 @@ class NoiseSource(Protocol):
         """`size` distinct indices of range(population), every subset equally likely, sorted."""
         ...
 
-    def absent(
-        self,
-        step: str,
-        count: int,
-        multiples: Sequence[int],
-        variance: int,
-        thresholds: Sequence[int],
-        drops: Sequence[int],
-    ) -> Exits:
+    def absent(self, step: str, count: int, rounds: Rounds) -> Exits:
         """Of `count` keys that gather noise alone, those that pass: (ranks, rounds from 0, accumulators), by rank.
 
         Round r adds a discrete Gaussian of variance multiples[r] * variance to a key's accumulator; the key passes at
@@ -113,16 +104,8 @@ class _Sampled:
         whole("population", population)
         return choose(self._bits(step), population, whole("size", size, below=population + 1))
 
-    def absent(
-        self,
-        step: str,
-        count: int,
-        multiples: Sequence[int],
-        variance: int,
-        thresholds: Sequence[int],
-        drops: Sequence[int],
-    ) -> Exits:
-        return exits(self._bits(step), whole("count", count), multiples, variance, thresholds, drops)
+    def absent(self, step: str, count: int, rounds: Rounds) -> Exits:
+        return exits(self._bits(step), whole("count", count), rounds)
 
     def below(self, step: str, limits: Integers) -> Integers:
         return below_each(self._bits(step), limits)

@@ -24,6 +24,7 @@ from hubbub.log import SearchLog, read_log
 from hubbub.mechanisms import Mechanism, build, mechanisms
 from hubbub.mechanisms.base import Rows, Tables
 from hubbub.noise import Exits, SecureNoise, SeededNoise, parts
+from hubbub.noise.absent import Rounds
 from hubbub.public.lists import QueryPool, UrlList
 from hubbub.release.rows import named_rows, sort_rows
 from hubbub.steps.counts import EngineCounts, LocalCounts
@@ -76,7 +77,7 @@ class Still(SecureNoise):
     def gaussian(self, step: str, variance: Fraction | int, size: int) -> npt.NDArray[np.int64]:
         return np.zeros(size, np.int64)
 
-    def absent(self, step: str, count: int, *rounds: object) -> Exits:
+    def absent(self, step: str, count: int, rounds: Rounds) -> Exits:
         return Exits(*(np.zeros(0, np.int64) for _ in range(3)))
 
     def coins(self, step: str, chances: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:

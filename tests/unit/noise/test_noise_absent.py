@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import accumulate, product
 from math import isqrt
@@ -15,7 +16,7 @@ from hubbub.audit.checks.counts import NoNoise
 from hubbub.audit.checks.exact import EnumeratingNoise
 from hubbub.errors import OurBug, ParameterError
 from hubbub.noise import NoiseSource, SecureNoise, SeededNoise, absent, scalar
-from hubbub.noise.absent import Rounds, candidate_bounds, direct, exits, normaliser_bounds, thinned, walk
+from hubbub.noise.absent import Exits, Rounds, candidate_bounds, direct, exits, normaliser_bounds, thinned, walk
 from hubbub.noise.bits import SeededBits, SystemBits
 from hubbub.noise.intervals import pi_bounds
 from hubbub.noise.subset import shuffled
@@ -130,7 +131,7 @@ def test_a_trillion_absent_keys_take_a_few_thousand_random_bytes() -> None:
 
     bits, found = Counted(1, "trillion"), []
     for _ in range(20):
-        found.append(exits(bits, HUGE, TRILLION.multiples, TRILLION.variance, TRILLION.thresholds, TRILLION.drops))
+        found.append(exits(bits, HUGE, TRILLION))
     ranks = np.concatenate([e.ranks for e in found])
     assert 5 <= ranks.size <= 45  # mean 20, Poisson: outside with probability 1e-5, and the seed is fixed
     assert 10**10 < ranks.max() < HUGE
@@ -138,14 +139,10 @@ def test_a_trillion_absent_keys_take_a_few_thousand_random_bytes() -> None:
     assert bits.taken < 20 * 20_000
 
 
-@pytest.mark.parametrize("form", [exits, "direct", "thinned"], ids=["exits", "direct", "thinned"])
+@pytest.mark.parametrize("form", [exits, direct, thinned])
 @pytest.mark.parametrize("size", [0, 1, 3000])
-def test_ranks_are_sorted_distinct_and_inside(form: object, size: int) -> None:
-    if form is exits:
-        out = exits(BITS, size, SMALL.multiples, SMALL.variance, SMALL.thresholds, SMALL.drops)
-    else:
-        out = (direct if form == "direct" else thinned)(BITS, size, SMALL)
-    ranks, rounds, accumulators = out
+def test_ranks_are_sorted_distinct_and_inside(form: Callable[..., Exits], size: int) -> None:
+    ranks, rounds, accumulators = form(BITS, size, SMALL)
     assert ranks.dtype == rounds.dtype == accumulators.dtype == np.int64
     assert ranks.size == rounds.size == accumulators.size <= size
     assert (np.diff(ranks) > 0).all()
@@ -182,7 +179,7 @@ def test_the_form_follows_size_and_rarity(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(absent, "thinned", lambda *_: "thinned")
     chosen = []
     for rounds, size in ((TRILLION, 1 << 22), (TRILLION, (1 << 22) + 1), (SMALL, HUGE), (TRILLION, HUGE)):
-        chosen += [exits(BITS, size, rounds.multiples, rounds.variance, rounds.thresholds, rounds.drops)]
+        chosen += [exits(BITS, size, rounds)]
     assert [str(form) for form in chosen] == ["direct", "thinned", "direct", "thinned"]
 
 
@@ -202,20 +199,20 @@ def test_rounds_that_are_refused(
     multiples: tuple[int, ...], variance: int, thresholds: tuple[int, ...], drops: tuple[int, ...]
 ) -> None:
     with pytest.raises(OurBug):
-        exits(BITS, 10, multiples, variance, thresholds, drops)
+        Rounds(multiples, variance, thresholds, drops)
 
 
 def test_what_cannot_be_thinned_is_not() -> None:
     with pytest.raises(OurBug, match="too often"):
         thinned(BITS, 10, Rounds((1,), 40, (1,), ()))
     with pytest.raises(OurBug):
-        exits(BITS, -1, (1,), 40, (9,), ())
+        exits(BITS, -1, Rounds((1,), 40, (9,), ()))
     with pytest.raises(ParameterError):
-        SecureNoise().absent("a", -1, (1,), 40, (9,), ())
+        SecureNoise().absent("a", -1, Rounds((1,), 40, (9,), ()))
 
 
 def ask(noise: NoiseSource, count: int = 3000) -> list[list[int]]:
-    drawn = noise.absent("absent", count, SMALL.multiples, SMALL.variance, SMALL.thresholds, SMALL.drops)
+    drawn = noise.absent("absent", count, SMALL)
     return [column.tolist() for column in drawn]
 
 
@@ -228,7 +225,7 @@ def test_sources() -> None:
 def test_the_enumerating_source_walks_every_outcome_of_one_absent_key() -> None:
     rounds, noise, seen = Rounds((1, 2), 2, (3, 4), (0,)), EnumeratingNoise(14), np.zeros((2, 40))
     for _ in noise.runs():
-        out = noise.absent("absent", 1, rounds.multiples, rounds.variance, rounds.thresholds, rounds.drops)
+        out = noise.absent("absent", 1, rounds)
         if out.ranks.size:
             seen[out.rounds[0], out.accumulators[0]] += noise.mass
     assert seen[:, :12] == pytest.approx(law(rounds)[:, :12], rel=1e-9, abs=1e-15)

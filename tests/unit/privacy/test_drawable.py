@@ -14,7 +14,7 @@ from hubbub.errors import OurBug, ParameterError
 from hubbub.log import read_log
 from hubbub.mechanisms import Mechanism, build
 from hubbub.noise import SeededNoise
-from hubbub.noise.absent import Exits
+from hubbub.noise.absent import Exits, Rounds
 from hubbub.noise.source import Integers
 from hubbub.privacy.ledger import Ledger
 from hubbub.release.plan import Plan
@@ -67,9 +67,9 @@ class Recorded(SeededNoise):
         self.asked.add(("variance", Fraction(variance)))
         return super().gaussian(step, variance, size)
 
-    def absent(self, step: str, count: int, multiples: Any, variance: int, thresholds: Any, drops: Any) -> Exits:
-        self.asked |= {("variance", Fraction(m * variance)) for m in multiples}
-        return super().absent(step, count, multiples, variance, thresholds, drops)
+    def absent(self, step: str, count: int, rounds: Rounds) -> Exits:
+        self.asked |= {("variance", Fraction(m * rounds.variance)) for m in rounds.multiples}
+        return super().absent(step, count, rounds)
 
 
 BUDGET: dict[str, Any] = {"epsilon": 8, "delta": "1e-3"}

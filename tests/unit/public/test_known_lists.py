@@ -16,7 +16,7 @@ from hubbub.audit.protocols import Event
 from hubbub.audit.tiny import MODE, tiny_log
 from hubbub.errors import ParameterError
 from hubbub.mechanisms import build
-from hubbub.noise.absent import Exits
+from hubbub.noise.absent import Exits, Rounds
 from hubbub.noise.source import Integers
 from hubbub.privacy.ledger import Ledger
 from hubbub.public.lists import QueryPool, UrlList
@@ -39,10 +39,10 @@ class Passing(NoNoise):
     def __init__(self) -> None:
         self.asked: list[int] = []
 
-    def absent(self, step: str, count: int, multiples: Any, variance: int, thresholds: Any, drops: Any) -> Exits:
+    def absent(self, step: str, count: int, rounds: Rounds) -> Exits:
         self.asked.append(count)
         one: Integers = np.zeros(1, np.int64)
-        return Exits(one, one, one + thresholds[0])
+        return Exits(one, one, one + rounds.thresholds[0])
 
 
 def released(events: list[Event], noise: Any, settings: dict[str, int] | None = None, **context: Any) -> list[str]:
@@ -72,8 +72,8 @@ def test_listed_queries_of_nobody_are_tested_too() -> None:
 class Everyone(NoNoise):
     """Zeros, except that every query of a list passes by noise alone."""
 
-    def absent(self, step: str, count: int, multiples: Any, variance: int, thresholds: Any, drops: Any) -> Exits:
-        return Exits(np.arange(count), np.zeros(count, np.int64), np.full(count, thresholds[0]))
+    def absent(self, step: str, count: int, rounds: Rounds) -> Exits:
+        return Exits(np.arange(count), np.zeros(count, np.int64), np.full(count, rounds.thresholds[0]))
 
 
 def test_a_listed_query_of_somebody_passes_by_its_own_noise_or_not_at_all() -> None:

@@ -25,6 +25,7 @@ from hubbub.mechanisms.crowd import chain as module
 from hubbub.mechanisms.crowd.calibrate import Stage, closed
 from hubbub.mechanisms.crowd.chain import Chain
 from hubbub.noise import Exits, SecureNoise
+from hubbub.noise.absent import Rounds
 from hubbub.privacy.gaussian import GaussianStep
 from hubbub.release.rows import named_rows
 from hubbub.steps import chosen
@@ -64,21 +65,13 @@ class ChainRecorder(Recorder):
     def __init__(self, *, everyone: bool = False) -> None:
         super().__init__()
         self.everyone = everyone
-        self.domains: dict[str, tuple[int, tuple[int, ...], int, tuple[int, ...], tuple[int, ...]]] = {}
+        self.domains: dict[str, tuple[int, Rounds]] = {}
 
-    def absent(
-        self,
-        step: str,
-        count: int,
-        multiples: Sequence[int],
-        variance: int,
-        thresholds: Sequence[int],
-        drops: Sequence[int],
-    ) -> Exits:
+    def absent(self, step: str, count: int, rounds: Rounds) -> Exits:
         """In the last round, if at all."""
-        self.domains[step] = (count, tuple(multiples), variance, tuple(thresholds), tuple(drops))
-        codes = np.arange(count if self.everyone else 0)
-        return Exits(codes, np.full(codes.size, len(thresholds) - 1), np.full(codes.size, thresholds[-1]))
+        self.domains[step] = count, rounds
+        codes, last = np.arange(count if self.everyone else 0), len(rounds.thresholds) - 1
+        return Exits(codes, np.full(codes.size, last), np.full(codes.size, rounds.thresholds[last]))
 
 
 # ------------------------------------------------------------------ one user's share of later stages
@@ -203,7 +196,7 @@ def _domains(subject: Subject, noise: ChainRecorder) -> Iterable[AuditRow]:
             continue
         plan = closed(stage.rounds, size, false)
         unit = plan.variances[0] // plan.multiples[0]
-        right = (size, plan.multiples, unit, plan.thresholds, plan.drops)
+        right = size, Rounds(plan.multiples, unit, plan.thresholds, plan.drops)
         if noise.domains.get(f"{name} absent keys") != right:
             wrong.append(f"{name}: {noise.domains.get(f'{name} absent keys')} instead of {right}")
     yield faults(subject, "keys of nobody run too", len(wrong), "; ".join(wrong))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ import pyarrow as pa
 from hubbub.audit.protocols import AuditRow, Event, Kind, Pair, Subject, counting_steps, faults, row
 from hubbub.audit.tiny import MODE, SECRET, MeasuredLog, measured, tiny_log
 from hubbub.noise import Exits
+from hubbub.noise.absent import Rounds
 from hubbub.noise.source import Integers
 from hubbub.release.rows import named_rows
 
@@ -61,7 +61,7 @@ class NoNoise:
         """The first few."""
         return np.arange(size)
 
-    def absent(self, step: str, count: int, *rounds: Any) -> Exits:
+    def absent(self, step: str, count: int, rounds: Rounds) -> Exits:
         """Noise of zero passes no threshold."""
         return Exits(*(np.zeros(0, np.int64) for _ in range(3)))
 

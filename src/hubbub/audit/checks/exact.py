@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -73,9 +72,8 @@ class EnumeratingNoise:
         """Not enumerated yet."""
         raise NotImplementedError("no enumeration of subsets")
 
-    def absent(self, step: str, count: int, multiples: Any, variance: int, thresholds: Any, drops: Any) -> Exits:
+    def absent(self, step: str, count: int, rounds: Rounds) -> Exits:
         """Every key through its rounds, on the values of this run."""
-        rounds = Rounds(tuple(multiples), variance, tuple(thresholds), tuple(drops))
         return walk(np.arange(count), rounds, lambda variance, size: self.gaussian(step, variance, size))
 
     def below(self, step: str, limits: Integers) -> Integers:

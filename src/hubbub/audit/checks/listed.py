@@ -30,6 +30,7 @@ from hubbub.mechanisms import Mechanism, build
 from hubbub.mechanisms.crowd.calibrate import closed
 from hubbub.mechanisms.rounds import Selected, Selection
 from hubbub.noise import NoiseSource, SecureNoise
+from hubbub.noise.absent import Rounds
 from hubbub.noise.source import Integers
 from hubbub.privacy.ledger import Ledger
 from hubbub.public.lists import QueryPool
@@ -92,7 +93,7 @@ def rounds(name: str, subject: Subject) -> Iterator[AuditRow]:
     plan, known = _levels(subject)
     names, asked = _names(subject), []
     unit = known.variances[0] // known.multiples[0]
-    right_domain = (len(names), known.multiples, unit, known.thresholds, known.drops)
+    right_domain = len(names), Rounds(known.multiples, unit, known.thresholds, known.drops)
     crowd, wrong, shown = by_hand.others(), 0, 0
     for events in (crowd, crowd + by_hand.hers(), by_hand.hers(), (*crowd, ("victim", 1, "nobody's", None))):
         noise = _WatchedNoise()

@@ -28,6 +28,7 @@ from hubbub.errors import OurBug
 from hubbub.log import SearchLog
 from hubbub.mechanisms import Mechanism, build
 from hubbub.noise import Exits, SecureNoise, SeededNoise, parts
+from hubbub.noise.absent import Rounds
 from hubbub.noise.source import Integers
 from hubbub.public.lists import QueryPool
 from hubbub.release.rows import named_rows
@@ -79,7 +80,7 @@ class Level(SecureNoise):
         """The standard deviation."""
         return np.full(size, math.isqrt(int(variance)), np.int64)
 
-    def absent(self, step: str, count: int, *rounds: object) -> Exits:
+    def absent(self, step: str, count: int, rounds: Rounds) -> Exits:
         """None."""
         return Exits(*(np.zeros(0, np.int64) for _ in range(3)))
 

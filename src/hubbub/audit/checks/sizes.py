@@ -25,6 +25,7 @@ from hubbub.audit.checks.statistical import LEVEL, lower, upper
 from hubbub.audit.protocols import AuditRow, Kind, Subject, shared_faults, shared_row
 from hubbub.mechanisms import Mechanism, build
 from hubbub.noise import Exits, SecureNoise
+from hubbub.noise.absent import Rounds
 from hubbub.noise.source import Integers
 from hubbub.privacy.account import release_probability
 from hubbub.steps import profile
@@ -124,32 +125,33 @@ def shares() -> Iterator[AuditRow]:
 
 # ------------------------------------------------------------------ the same law
 
-ROUNDS = ((1, 1, 2), 10**6, (3900, 5400, 7500), (-2000, -1000))
+ROUNDS = Rounds((1, 1, 2), 10**6, (3900, 5400, 7500), (-2000, -1000))
 """Multiples, variance, thresholds and drops: few enough keys of nobody pass to be counted first, in any round."""
 
 
 def nobody() -> Iterator[AuditRow]:
     """Keys of nobody, drawn one by one, in chunks, and by counting them first: as many, as late, as far, anywhere."""
     keys, calls = 300_000, 4
-    usual = [SecureNoise().absent("keys", keys, *ROUNDS) for _ in range(calls)]
+    usual = [SecureNoise().absent("keys", keys, ROUNDS) for _ in range(calls)]
     with lowered(lambda each: each.name == "CHUNK"):
-        chunks = [SecureNoise().absent("keys", keys, *ROUNDS) for _ in range(calls)]
+        chunks = [SecureNoise().absent("keys", keys, ROUNDS) for _ in range(calls)]
     with lowered(lambda each: each.module == "hubbub.noise.absent"):
-        counted = [SecureNoise().absent("keys", keys, *ROUNDS) for _ in range(calls)]
+        counted = [SecureNoise().absent("keys", keys, ROUNDS) for _ in range(calls)]
     for name, found in (("in chunks", chunks), ("counted first", counted)):
         yield from _alike(name, usual, found, keys)
 
 
 def _alike(name: str, usual: list[Exits], found: list[Exits], keys: int) -> Iterator[AuditRow]:
     trials, worst = keys * len(found), 0.0
-    for r in range(len(ROUNDS[0])):
+    for r in range(len(ROUNDS.multiples)):
         one, other = (int(sum((e.rounds == r).sum() for e in exits)) for exits in (usual, found))
         worst = max(worst, lower(one, trials) - upper(other, trials), lower(other, trials) - upper(one, trials))
     detail = f"{sum(e.ranks.size for e in usual)} and {sum(e.ranks.size for e in found)} of {trials} keys"
     yield shared_row(
         f"sampled: how many keys of nobody pass, {name}", 0.0, max(0.0, worst), 1e-3, detail, Kind.STATISTICAL
     )
-    far = [np.concatenate([e.accumulators - np.array(ROUNDS[2])[e.rounds] for e in exits]) for exits in (usual, found)]
+    least = np.array(ROUNDS.thresholds)
+    far = [np.concatenate([e.accumulators - least[e.rounds] for e in exits]) for exits in (usual, found)]
     apart, allowed = _between(*far)
     yield shared_row(f"sampled: how far keys of nobody pass, {name}", allowed, apart, allowed, kind=Kind.STATISTICAL)
     ranks = np.concatenate([e.ranks for e in found])

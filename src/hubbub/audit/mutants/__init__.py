@@ -6,7 +6,7 @@ it is made of and breaks it in one of the three functions a `Subject` is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -20,6 +20,7 @@ from hubbub.audit.protocols import Subject
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Mechanism, Released, Tables
 from hubbub.noise import Exits, NoiseSource
+from hubbub.noise.absent import Rounds
 from hubbub.noise.source import Integers
 from hubbub.steps.counts import LocalCounts
 from hubbub.steps.mode import RunMode
@@ -62,16 +63,8 @@ class _Noise:
     def choose(self, step: str, population: int, size: int) -> Integers:
         return self.source.choose(step, population, size)
 
-    def absent(
-        self,
-        step: str,
-        count: int,
-        multiples: Sequence[int],
-        variance: int,
-        thresholds: Sequence[int],
-        drops: Sequence[int],
-    ) -> Exits:
-        return self.source.absent(step, count, multiples, variance, thresholds, drops)
+    def absent(self, step: str, count: int, rounds: Rounds) -> Exits:
+        return self.source.absent(step, count, rounds)
 
     def below(self, step: str, limits: Integers) -> Integers:
         return self.source.below(step, limits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -14,10 +14,10 @@ from hubbub.audit.mutants import Mutant, _Noise
 from hubbub.audit.protocols import Subject
 from hubbub.mechanisms.base import Mechanism
 from hubbub.noise import Exits, NoiseSource
+from hubbub.noise.absent import Rounds
 from hubbub.noise.source import Integers
 
-Rounds = tuple[int, Sequence[int], int, Sequence[int], Sequence[int]]
-Change = Callable[[int, Sequence[int], int, Sequence[int], Sequence[int]], Rounds]
+Change = Callable[[int, Rounds], tuple[int, Rounds]]
 
 
 class _NoAbsent(_Noise):
@@ -35,16 +35,8 @@ class _Changed(_Noise):
         super().__init__(source)
         self.change = change
 
-    def absent(
-        self,
-        step: str,
-        count: int,
-        multiples: Sequence[int],
-        variance: int,
-        thresholds: Sequence[int],
-        drops: Sequence[int],
-    ) -> Exits:
-        return self.source.absent(step, *self.change(count, multiples, variance, thresholds, drops))
+    def absent(self, step: str, count: int, rounds: Rounds) -> Exits:
+        return self.source.absent(step, *self.change(count, rounds))
 
 
 def _asking(change: Change) -> Callable[[Mechanism], Subject]:
@@ -92,17 +84,23 @@ TABLE = "transitions"
 """What only a chain has."""
 CHAIN = (
     Mutant("a closed domain skips keys of nobody", _noise(_NoAbsent), TABLE),
-    Mutant("a key of nobody has no noise", _asking(lambda n, m, v, t, d: (max(0, n - 1), m, v, t, d)), TABLE),
+    Mutant("a key of nobody has no noise", _asking(lambda n, r: (max(0, n - 1), r)), TABLE),
     Mutant(
-        "keys of nobody tested at another level", _asking(lambda n, m, v, t, d: (n, m, v, [x + 1 for x in t], d)), TABLE
+        "keys of nobody tested at another level",
+        _asking(lambda n, r: (n, replace(r, thresholds=tuple(t + 1 for t in r.thresholds)))),
+        TABLE,
     ),
     Mutant(
         "keys of nobody noised in the last round only",
-        _asking(lambda n, m, v, t, d: (n, [sum(m)], v, t[-1:], [])),
+        _asking(lambda n, r: (n, Rounds((sum(r.multiples),), r.variance, r.thresholds[-1:], ()))),
         TABLE,
     ),
-    Mutant("keys of nobody leave after round 1", _asking(lambda n, m, v, t, d: (n, m, v, t, [t[0], *d[1:]])), TABLE),
-    Mutant("noise for keys outside the domain", _asking(lambda n, m, v, t, d: (n + 2, m, v, t, d)), TABLE),
+    Mutant(
+        "keys of nobody leave after round 1",
+        _asking(lambda n, r: (n, replace(r, drops=(r.thresholds[0], *r.drops[1:])))),
+        TABLE,
+    ),
+    Mutant("noise for keys outside the domain", _asking(lambda n, r: (n + 2, r)), TABLE),
     Mutant("the first keys of nobody pass", _noise(_FirstOnes), TABLE),
     Mutant("the kept total of clicks is exact", _noise(_SureTotal), TABLE),
     Mutant("a round of transitions without budget", _noise(_FreeRound), TABLE),

@@ -12,7 +12,7 @@ from hubbub.worth.tasks.graph import Floats, Ints
 
 @dataclass(frozen=True)
 class Lists:
-    """Ranked lists of items, one for each of `rows` rows; with `gain`, judgements instead of ranks."""
+    """Ranked lists of items, or judgements of them, one list for each of `rows` rows."""
 
     row: Ints
     item: Ints

@@ -15,6 +15,7 @@ from hubbub.mechanisms.base import Released
 from hubbub.mechanisms.crowd import stages
 from hubbub.mechanisms.crowd.chain import at_most, by_value
 from hubbub.noise import Exits, SeededNoise
+from hubbub.noise.absent import Rounds
 from hubbub.release.rows import named_rows
 from hubbub.steps.chosen import joinable, joins
 from hubbub.steps.sessions import SEPARATOR
@@ -89,9 +90,9 @@ def test_counts_of_later_tables_are_consistent() -> None:
 class Passing(NoNoise):
     """Zeros, except that the last three absent keys of every domain pass."""
 
-    def absent(self, step: str, count: int, multiples: Any, variance: int, thresholds: Any, drops: Any) -> Exits:
-        n = min(3, count)
-        return Exits(np.arange(count - n, count), np.full(n, len(thresholds) - 1), np.full(n, thresholds[-1]))
+    def absent(self, step: str, count: int, rounds: Rounds) -> Exits:
+        n, levels = min(3, count), rounds.thresholds
+        return Exits(np.arange(count - n, count), np.full(n, len(levels) - 1), np.full(n, levels[-1]))
 
 
 def test_absent_keys_of_a_closed_domain_are_released_under_their_own_names() -> None:
@@ -105,8 +106,8 @@ def test_absent_keys_of_a_closed_domain_are_released_under_their_own_names() -> 
 class Everyone(NoNoise):
     """Zeros, except that every key of a domain passes by noise alone."""
 
-    def absent(self, step: str, count: int, multiples: Any, variance: int, thresholds: Any, drops: Any) -> Exits:
-        return Exits(np.arange(count), np.zeros(count, np.int64), np.full(count, thresholds[0]))
+    def absent(self, step: str, count: int, rounds: Rounds) -> Exits:
+        return Exits(np.arange(count), np.zeros(count, np.int64), np.full(count, rounds.thresholds[0]))
 
 
 def test_a_key_of_somebody_passes_by_its_own_noise_or_not_at_all_and_none_twice() -> None:
