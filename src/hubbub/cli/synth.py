@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +26,14 @@ def synth(
             help="Plant canaries: `default`, or a tab separated file of query, users, times, url.", metavar="FILE"
         ),
     ] = None,
+    start: Annotated[str | None, typer.Option(help="The first day (the preset's).", metavar="DATE")] = None,
+    days: Annotated[int | None, typer.Option(help="How many days it lasts (the preset's).", metavar="N")] = None,
+    every: Annotated[str, typer.Option(help="The periods of what changes: month, week or day.")] = "month",
+    changing: Annotated[
+        int, typer.Option(help="So many needs rise, fall, burst in one period, come back with a season: each.")
+    ] = 0,
+    arriving: Annotated[float, typer.Option(help="The share of users who come during the log.")] = 0.0,
+    leaving: Annotated[float, typer.Option(help="The share of users who go during the log.")] = 0.0,
     *,
     terminal: Terminal,
 ) -> None:
@@ -32,14 +41,16 @@ def synth(
 
     Example: hubbub synth --users 20000 --out log.parquet --truth truth
     """
-    from hubbub.synth import MADE_UP, read_canaries
+    from hubbub.synth import MADE_UP, Changes, lasting, read_canaries
+    from hubbub.synth.presets import preset as preset_called
     from hubbub.synth.run import synthesise
 
     planted = MADE_UP if canaries == "default" else read_canaries(Path(canaries)) if canaries else ()
+    changes = Changes(every, changing, changing, changing, changing, arriving=arriving, leaving=leaving)
     made = synthesise(
         users,
         Path(out),
-        preset=preset,
+        preset=replace(lasting(preset_called(preset), start, days), changes=changes),
         seed=seed,
         truth=Path(truth) if truth else None,
         canaries=planted,

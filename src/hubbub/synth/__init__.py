@@ -7,6 +7,7 @@
     people      users and sessions                       searches    the steps of a session
     clicks      result pages and rows                    canaries    planted rows
     batches     `generate`: the log, as Arrow batches   write       .tsv, .tsv.gz, .parquet
+    changes     needs that come and go, users too       over_time   the truth about them
     truth       the tables that say what is what
 
 docs/synthetic-log.md has the calibration, and what the log gets wrong.
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 from hubbub.synth.batches import generate
 from hubbub.synth.canaries import MADE_UP, Canary, read_canaries
-from hubbub.synth.presets import PRESETS, Preset
+from hubbub.synth.presets import PRESETS, Changes, Preset, lasting
 from hubbub.synth.world import World
 
-__all__ = ["MADE_UP", "PRESETS", "Canary", "Preset", "World", "generate", "read_canaries"]
+__all__ = ["MADE_UP", "PRESETS", "Canary", "Changes", "Preset", "World", "generate", "lasting", "read_canaries"]

@@ -82,6 +82,16 @@ class Purpose(IntEnum):
     CANARY = auto()
     WHO = auto()
     WHEN = auto()
+    # what changes; new purposes come last, so that the others keep their numbers
+    CHANGES = auto()
+    CHANGING_RANK = auto()
+    CHANGING_WHEN = auto()
+    ASKS_NOW = auto()
+    INSTEAD = auto()
+    ARRIVES = auto()
+    ARRIVES_WHEN = auto()
+    LEAVES = auto()
+    LEAVES_WHEN = auto()
 
 
 def _mixed(number: int) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hubbub.synth.changes import stays
 from hubbub.synth.curves import beta, choose, cumulative
 from hubbub.synth.hashing import Floats, Ints, Keys, Purpose, below, child, draw, normal, salted
 from hubbub.synth.presets import Preset
@@ -22,6 +23,8 @@ class Users:
     index: Ints  # 0, 1, … over the whole log
     keys: Keys
     sessions: Ints
+    come: Floats  # the part of the log, from 0 to 1, at which they begin to search
+    go: Floats  # … and stop
     head: Floats  # share of head intents
     clicking: Floats
     habits: Keys
@@ -57,7 +60,8 @@ class Inhabitants:
         index = np.arange(first, last)
         keys = child(self.key, index)
         size = np.exp(people.mu + people.sigma * normal(keys, Purpose.SESSIONS, Purpose.SESSIONS_TOO))
-        sessions = np.clip(np.rint(size), 1, people.sessions_a_day * days).astype(np.int64)
+        come, go = stays(self.world.preset, keys)
+        sessions = np.clip(np.rint(size * (go - come)), 1, people.sessions_a_day * days).astype(np.int64)
         noise = np.exp(people.head_noise * normal(keys, Purpose.HEAD, Purpose.HEAD_TOO))
         head = self.world.popularity.head * (sessions / people.head_at) ** -people.head_gamma * noise
         interest = child(salted(keys, Purpose.INTERESTS)[:, None], np.arange(people.interests))
@@ -65,6 +69,8 @@ class Inhabitants:
             index=index,
             keys=keys,
             sessions=sessions,
+            come=come,
+            go=go,
             head=np.clip(head, 0.01, 0.95),
             clicking=2 * self._clicking(draw(keys, Purpose.CLICKING)),
             habits=salted(keys, Purpose.HABITS),
@@ -77,11 +83,17 @@ class Inhabitants:
         user = np.repeat(np.arange(len(people.index)), people.sessions)
         number = np.arange(len(user)) - np.repeat(np.cumsum(people.sessions) - people.sessions, people.sessions)
         keys = child(people.keys[user], number)
-        start = choose(self._slots, draw(keys, Purpose.DAY)) * 3600 + below(keys, Purpose.SECOND, 3600)
+        come, go = people.come[user], people.go[user]
+        when = come + (go - come) * draw(keys, Purpose.DAY)
+        start = choose(self._slots, when) * 3600 + below(keys, Purpose.SECOND, 3600)
         start = np.sort(start + (user << 32)) & 0xFFFFFFFF
         tail = draw(keys, Purpose.LENGTH) ** (-1 / law.tail) - 1
         length = np.minimum(1 + np.floor(law.scale * tail), law.longest).astype(np.int64)
         return UserSessions(user, keys, self._epoch + start, length)
+
+    def hours(self, parts: Floats) -> Ints:
+        """The hours, in epoch seconds, in which these parts of the log from 0 to 1 end."""
+        return self._epoch + 3600 * np.minimum(choose(self._slots, parts), len(self._slots) - 1)
 
 
 def _calendar(preset: Preset) -> tuple[Floats, int]:

@@ -6,10 +6,14 @@ They were fitted by hand to published aggregates of real logs, never to rows; do
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import date
+from math import log
 
 from hubbub.errors import ParameterError
 
 Numbers = tuple[float, ...]
+PERIODS = {"month": "M", "week": "W", "day": "D"}
+LONGEST_LOG = 3660  # days
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,44 @@ class ClickHabits:
 
 
 @dataclass(frozen=True)
+class Changes:
+    """What is not the same all the time: needs that come and go, users who arrive and leave. By default nothing."""
+
+    every: str = "month"  # the length of a period: month, week or day
+    rising: int = 0  # how many needs
+    falling: int = 0
+    bursting: int = 0
+    seasonal: int = 0
+    quiet: float = 0.1  # of those who have a changing need, so many ask it when it is asked least
+    cycle: int = 4  # periods after which a season comes back
+    ranks: tuple[int, int] = (20, 2000)  # how popular a changing need is when everybody who has it asks it
+    arriving: float = 0.0  # of the users come during the log
+    leaving: float = 0.0  # of the users go during the log
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be made."""
+        if self.every not in PERIODS:
+            raise ParameterError("There is no such period.", given=self.every, allowed=", ".join(PERIODS))
+        for name in ("quiet", "arriving", "leaving"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ParameterError(f"`{name}` is a share.", given=getattr(self, name), allowed="0 to 1")
+        most = (self.ranks[1] - self.ranks[0]) // 10
+        if min(self.kinds.values()) < 0 or sum(self.kinds.values()) > most:
+            given = ", ".join(f"{count} {kind}" for kind, count in self.kinds.items())
+            raise ParameterError("So many needs cannot change.", given=given, allowed=f"0 to {most} in all")
+
+    @property
+    def kinds(self) -> dict[str, int]:
+        """How many needs change in each way."""
+        return {
+            "rising": self.rising,
+            "falling": self.falling,
+            "bursting": self.bursting,
+            "seasonal": self.seasonal,
+        }
+
+
+@dataclass(frozen=True)
 class Preset:
     """Everything about a log but its size and its seed."""
 
@@ -103,6 +145,7 @@ class Preset:
     needs: Needs = field(default_factory=Needs)
     queries: QueryHabits = field(default_factory=QueryHabits)
     clicks: ClickHabits = field(default_factory=ClickHabits)
+    changes: Changes = field(default_factory=Changes)
 
 
 AOL = Preset()
@@ -143,3 +186,17 @@ def preset(name: str | Preset) -> Preset:
     if name not in PRESETS:
         raise ParameterError("There is no such preset.", given=name, allowed=", ".join(PRESETS))
     return PRESETS[name]
+
+
+def lasting(shape: Preset, start: str | None, days: int | None) -> Preset:
+    """The same log over other days: users search as much a day as before, and each of them as before."""
+    days = shape.days if days is None else days
+    if not 1 <= days <= LONGEST_LOG:
+        raise ParameterError("A log lasts some days.", given=days, allowed=f"1 to {LONGEST_LOG:,}")
+    try:
+        first = date.fromisoformat(shape.start if start is None else start)
+    except ValueError:
+        raise ParameterError("A log starts on a day.", given=start, allowed="a date such as 2025-01-01") from None
+    longer = days / shape.days
+    people = replace(shape.people, mu=shape.people.mu + log(longer), head_at=shape.people.head_at * longer)
+    return replace(shape, start=first.isoformat(), days=days, people=shape.people if longer == 1 else people)

@@ -14,7 +14,9 @@ from hubbub.files import whole
 from hubbub.ingest.schema import SCHEMA
 from hubbub.synth.batches import CHUNK_USERS, generate, planted
 from hubbub.synth.canaries import Canary
-from hubbub.synth.truth import NAMES, TruthWriter, plain_errors
+from hubbub.synth.presets import Preset
+from hubbub.synth.presets import preset as preset_called
+from hubbub.synth.truth import TruthWriter, names, plain_errors
 from hubbub.synth.world import World
 from hubbub.synth.write import require_free, suffix, writing
 
@@ -33,7 +35,7 @@ def synthesise(
     users: int,
     out: Path,
     *,
-    preset: str = "aol",
+    preset: str | Preset = "aol",
     seed: int = 0,
     truth: Path | None = None,
     canaries: Sequence[Canary] = (),
@@ -55,7 +57,7 @@ def synthesise(
             world = World(seed, preset)
             stack.enter_context(plain_errors(truth))
             told = TruthWriter(
-                stack.enter_context(whole(truth)), world, canaries, planted(world, users, seed, canaries)
+                stack.enter_context(whole(truth)), world, users, seed, canaries, planted(world, users, seed, canaries)
             )
             stack.callback(told.close)
         log = stack.enter_context(writing(out))
@@ -68,5 +70,5 @@ def synthesise(
                 progress(min(number * chunk_users, users), users)
         if told is not None:
             told.finish()
-    paths = {} if truth is None else {name: truth / f"{name}.parquet" for name in NAMES}
+    paths = {} if truth is None else {name: truth / f"{name}.parquet" for name in names(preset_called(preset))}
     return MadeLog(out, rows, time.monotonic() - started, paths)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hubbub.synth.curves import choose
-from hubbub.synth.hashing import Ints, Keys, Mask, Purpose, below, child, draw
+from hubbub.synth.hashing import Ints, Keys, Mask, Purpose, below, child, draw, salted
 from hubbub.synth.people import Users, UserSessions
 from hubbub.synth.queries import settled
 from hubbub.synth.vocabulary import RESIDUES, TOPICS
@@ -56,7 +56,8 @@ def searches(world: World, people: Users, sessions: UserSessions) -> SyntheticSe
     navigational = np.zeros(len(index), np.bool_)
     need = _needs(world, people, user, keys, new, step)
     popularity = np.zeros(len(index), np.int64)
-    popularity[new], intent[new] = _intents(world, people, user[new], need)
+    period = world.periods.of(sessions.start[session[new]])
+    need, popularity[new], intent[new] = _asked_now(world, people, user[new], period, need)
     navigational[new] = world.navigational(intent[new])
     variant[new] = _variants(world, need, navigational[new])
 
@@ -102,6 +103,19 @@ def _intents(world: World, people: Users, user: Ints, need: Keys) -> tuple[Ints,
     which = choose(world.fears, draw(need[completes], Purpose.COMPLETION))
     intent[completes] = COMPLETIONS + RESIDUES * which + HEALTH
     return rank, intent
+
+
+def _asked_now(world: World, people: Users, user: Ints, period: Ints, need: Keys) -> tuple[Keys, Ints, Ints]:
+    """The needs, their ranks and intents, after those that are not asked in their period have made way for others."""
+    need = need.copy()
+    rank, intent = _intents(world, people, user, need)
+    where = np.arange(len(need))
+    while world.changing is not None and len(where):
+        asked = world.changing.asked(intent[where], people.keys[user[where]], period[where])
+        where = where[~asked]
+        need[where] = salted(need[where], Purpose.INSTEAD)
+        rank[where], intent[where] = _intents(world, people, user[where], need[where])
+    return need, rank, intent
 
 
 def _variants(world: World, need: Keys, navigational: Mask) -> Ints:

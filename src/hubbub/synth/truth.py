@@ -7,8 +7,9 @@
     document_frequency.parquet  keyword, documents                      every word of the log, of 10,000,000 documents
     canaries.parquet            query, url, user, times                 one row per canary and user
 
-A text that two intents share is listed under both in `intents`; elsewhere it is the one of more users. The tables are
-made by DuckDB in a stated amount of memory, whatever the size of the log.
+A log in which something changes has three more (over_time.py). A text that two intents share is listed under both in
+`intents`; elsewhere it is the one of more users. The tables are made by DuckDB in a stated amount of memory, whatever
+the size of the log.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from hubbub.synth import canaries as planting
 from hubbub.synth import text
 from hubbub.synth.canaries import Canary, Planted
 from hubbub.synth.hashing import Ints
+from hubbub.synth.over_time import CHANGES, IN_PERIODS, STAYS, changes, shares, stays, users_by_period
+from hubbub.synth.presets import Preset
 from hubbub.synth.queries import queries
 from hubbub.synth.vocabulary import FEARS, PHRASE, RESIDUES
 from hubbub.synth.world import COMPLETIONS, World
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     import duckdb
 
 NAMES = ("intents", "topics", "completions", "serp", "document_frequency", "canaries")
+MORE_NAMES = ("changes", "periods", "stays")
 SERP_USERS, SERP_DEPTH = 5, 10
 MEMORY = "1GB"
 RANKED_WORDS, RANKED_SITES = 300_000, 50_000  # keywords further down are alike: rare
@@ -49,15 +53,24 @@ COMPLETION = pa.schema([("phrase", TEXT), ("completion", TEXT), ("query", TEXT),
 CANARIES = pa.schema([("query", TEXT), ("url", TEXT), ("user", TEXT), ("times", pa.int32())])
 
 
+def names(preset: Preset) -> tuple[str, ...]:
+    """The truth tables of a log of this shape."""
+    return (*NAMES, *MORE_NAMES) if changes(preset) else NAMES
+
+
 class TruthWriter:
     """Collects what is asked while the log is made, and writes the tables when it is whole."""
 
-    def __init__(self, folder: Path, world: World, canaries: Sequence[Canary], planted: Planted) -> None:
+    def __init__(
+        self, folder: Path, world: World, users: int, seed: int, canaries: Sequence[Canary], planted: Planted
+    ) -> None:
         self.folder, self.world, self.canaries, self.planted = folder, world, canaries, planted
+        self._users, self._seed, self._changes = users, seed, changes(world.preset)
         self._work = folder / "work"
         self._work.mkdir()
         self._engine = engine(self._work)
         self._engine.execute("CREATE TABLE counts (intent BIGINT, variant INTEGER, users BIGINT)")
+        self._engine.execute("CREATE TABLE held (period BIGINT, query VARCHAR, users BIGINT)")
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Count the users of each query of a batch; no user may be in two batches."""
@@ -65,17 +78,26 @@ class TruthWriter:
         users = asked.group_by(["intent", "variant", "user"], use_threads=False).aggregate([])
         counts = users.group_by(["intent", "variant"], use_threads=False).aggregate([([], "count_all")])
         self._insert("counts", counts)
+        if self._changes:
+            self._insert("held", users_by_period(self.world, batch))
 
     def finish(self) -> None:
         """Write every table."""
-        for name, schema, rows in (
+        tables = [
             ("intents", INTENTS, self._intents()),
             ("topics", TOPIC, self._topics()),
             ("serp", SERP, self._serp()),
             ("document_frequency", DOCUMENTS, self._documents()),
             ("completions", COMPLETION, completions(self.world).to_batches()),
             ("canaries", CANARIES, planting.table(self.canaries, self.planted).to_batches()),
-        ):
+        ]
+        if self._changes:
+            tables += [
+                ("changes", CHANGES, self._changing()),
+                ("periods", IN_PERIODS, self._periods()),
+                ("stays", STAYS, stays(self.world, self._users, self._seed)),
+            ]
+        for name, schema, rows in tables:
             with closing(Parquet(self.folder / f"{name}.parquet", schema)) as writer:
                 for batch in rows:
                     writer.write(batch)
@@ -144,6 +166,26 @@ class TruthWriter:
         ):
             documents = self.world.documents(batch["rank"].to_numpy(), batch["key"].to_numpy())
             yield pa.RecordBatch.from_arrays([batch["keyword"], pa.array(documents)], schema=DOCUMENTS)
+
+    def _changing(self) -> Iterator[pa.RecordBatch]:
+        """The rows of `changes`: the texts that several users ask for a need that changes."""
+        needs = [] if self.world.changing is None else self.world.changing.intent.tolist()
+        self._engine.register("needs", pa.table({"intent": pa.array(needs, WHOLE)}))
+        for batch in self._read(
+            f"""SELECT query, intent FROM texts SEMI JOIN needs USING (intent)
+                WHERE users >= {SERP_USERS} ORDER BY users DESC, query"""
+        ):
+            yield shares(self.world, batch)
+
+    def _periods(self) -> Iterator[pa.RecordBatch]:
+        """The rows of `periods`: who asks what in which period."""
+        named = pa.table({"period": np.arange(len(self.world.periods)), "name": self.world.periods.names})
+        self._engine.register("named", named)
+        yield from self._read(
+            f"""SELECT name AS period, query, sum(held.users)::BIGINT AS users
+                FROM held JOIN named USING (period) JOIN texts USING (query) WHERE texts.users >= {SERP_USERS}
+                GROUP BY held.period, name, query ORDER BY held.period, 3 DESC, query"""
+        )
 
 
 @contextmanager

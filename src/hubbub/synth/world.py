@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.synth import text
+from hubbub.synth.changes import Periods, changing
 from hubbub.synth.curves import Ranks, choose, cumulative
 from hubbub.synth.hashing import Ints, Keys, Mask, Purpose, child, draw, normal, root, salted
 from hubbub.synth.presets import Preset, preset
@@ -44,6 +45,8 @@ class World:
         self._lengths = cumulative(queries.words)
         self.positions = cumulative(clicks.positions)
         self.fears = cumulative([1 / (i + 1) for i in range(len(FEARS))])
+        self.periods = Periods(self.preset)
+        self.changing = changing(self, self.periods)
 
     def keys(self, intents: Ints) -> Keys:
         """The key of each intent."""
