@@ -99,8 +99,8 @@ def test_users_search_while_they_stay(made: duckdb.DuckDBPyConnection) -> None:
     assert abs(float(late) - 0.3) < 0.05 and abs(float(early) - 0.4) < 0.05  # 5 sd
 
 
-def log(users: int, shape: Preset, **options: int) -> pa.Table:
-    return pa.Table.from_batches(list(generate(users, 5, shape, truth=True, **options))).combine_chunks()
+def log(users: int, shape: Preset, chunk_users: int = 4096) -> pa.Table:
+    return pa.Table.from_batches(list(generate(users, 5, shape, truth=True, chunk_users=chunk_users))).combine_chunks()
 
 
 def test_chunks_change_nothing() -> None:

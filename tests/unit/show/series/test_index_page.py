@@ -48,7 +48,7 @@ def test_the_long_table_has_every_published_number_once(series: Path) -> None:
     names = ["period", "query", "came_out", "users_in_period", "noise_sd_in_period", "users", "noise_sd"]
     assert table.column_names == names
     told = {(row["period"], row["query"]): tuple(row[name] for name in names[2:]) for row in table.to_pylist()}
-    there = {}
+    there: dict[tuple[object, object], tuple[object, ...]] = {}
     for label, rows in some_periods().items():
         there |= {(label, row[0]): (row[1], *row[2:]) for row in rows}
     assert told == there and len(table) == len(there)

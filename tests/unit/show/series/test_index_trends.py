@@ -97,7 +97,7 @@ def test_numbers_that_scatter_more_widely_are_trusted_less() -> None:
 @pytest.mark.parametrize("shape", [(0, 3), (5, 1), (1, 2), (5, 4)])
 def test_a_series_of_little_or_nothing(shape: tuple[int, int]) -> None:
     found = find_trends(published(np.full(shape, 2.0)))
-    assert found.rising == found.falling == found.bursts == [] and found.tested == 0
+    assert found.rising == found.falling == [] and not found.bursts and found.tested == 0
 
 
 def test_queries_of_one_period_are_not_tested() -> None:
