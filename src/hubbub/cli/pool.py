@@ -31,6 +31,9 @@ def build(
         str | None, typer.Option(help="The queries of an earlier private release.", metavar="DIR")
     ] = None,
     size: Annotated[int | None, typer.Option(help="With --ngrams: only the N most frequent.", metavar="N")] = None,
+    nouns: Annotated[
+        bool, typer.Option("--nouns", help="Only two to five words that end in a noun (Safelog's recipe).")
+    ] = False,
     *,
     terminal: Terminal,
 ) -> None:
@@ -43,7 +46,7 @@ def build(
     if ngrams and (queries is not None or release is not None):
         raise ParameterError("A pool has one source.", allowed="one of --ngrams, --queries F, --release DIR")
     started = time.monotonic()
-    made = build_pool(out, queries=queries, release=release, size=size)
+    made = build_pool(out, queries=queries, release=release, size=size, nouns=nouns)
     seconds = round(time.monotonic() - started, 3)
     terminal.say(f"A pool of {made.queries:,} queries: {made.path}, in {seconds:.1f} s")
     terminal.say(f"It holds {made.source}; the card of a release that uses it will say so.")

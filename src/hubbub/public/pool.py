@@ -1,5 +1,7 @@
 """Make a public pool of queries: from n-grams of the web, from a file of queries, or from an earlier release.
 
+`nouns` keeps what Safelog's recipe has: two to five words, the last a noun (`public/nouns.py`).
+
 A pool is cleaned as a log's queries are, and written with a word about where it came from, which the card of a release
 repeats. Nothing here may read the log that the pool will be used with. The queries of a release are as private as the
 release, so only one that is proven to be, and is as it was written, is taken.
@@ -21,6 +23,7 @@ from hubbub.errors import InputError, OutputError, ParameterError, Refused
 from hubbub.files import disk_errors
 from hubbub.privacy.guarantee import number
 from hubbub.public.lists import LONGEST_SOURCE, ReleaseOrigin, pool_metadata, pooled
+from hubbub.public.nouns import ending_in_nouns, recipe, tagged_by
 
 NGRAMS = ("wordsegment", ("unigrams.txt", "bigrams.txt"))
 """The package that ships n-grams, and its files: a phrase, a tab, how often the web had it."""
@@ -42,6 +45,7 @@ def build(
     queries: str | Path | None = None,
     release: str | Path | None = None,
     size: int | None = None,
+    nouns: bool = False,
 ) -> Built:
     """Write a pool to a new Parquet file: of n-grams (the `size` most frequent), of a file, or of a release."""
     path = Path(out)
@@ -51,6 +55,10 @@ def build(
         )
     if size is not None and (size < 1 or queries is not None or release is not None):
         raise ParameterError("The size is that of a pool of n-grams, at least 1.", given=size)
+    if nouns and release is not None:
+        raise ParameterError(
+            "Nouns are for n-grams and files: a release is taken as it is.", given="--nouns, --release"
+        )
     if path.suffix != ".parquet":
         raise ParameterError("A pool is a Parquet file.", given=path, allowed="a name that ends in .parquet")
     if path.exists() or path.is_symlink():
@@ -60,8 +68,11 @@ def build(
         column, source, made = _of_release(Path(release))
     elif queries is not None:
         column, source = _of_file(Path(queries))
+        if nouns:
+            column = pa.chunked_array([ending_in_nouns(pooled(column).column("query"))])
+            source = f"of {source}, what has two to five words and ends in a noun, as {tagged_by()} tags it"
     else:
-        column, source = _of_ngrams()
+        column, source = _of_ngrams(nouns, size)
         source = source if size is None else f"the {size} most frequent {source}"
     rows = pooled(column, size)
     if not rows.num_rows:
@@ -70,8 +81,8 @@ def build(
     return Built(path, rows.num_rows, source[:LONGEST_SOURCE], hashlib.sha256(path.read_bytes()).hexdigest())
 
 
-def _of_ngrams() -> tuple[pa.ChunkedArray, str]:
-    """Words and pairs of words that were frequent on the web, the most frequent first."""
+def _of_ngrams(nouns: bool, size: int | None) -> tuple[pa.ChunkedArray, str]:
+    """Words and pairs of words frequent on the web, the most frequent first; or two to five words ending in a noun."""
     package, files = NGRAMS
     try:
         folder = resources.files(package)
@@ -93,6 +104,12 @@ def _of_ngrams() -> tuple[pa.ChunkedArray, str]:
         with resources.as_file(folder / name) as file:
             tables.append(pyarrow.csv.read_csv(file, options, text, kinds))
     table = pa.concat_tables(tables).sort_by([("times", "descending"), ("query", "ascending")])
+    if nouns:
+        chained = recipe(table.column("query"), table.column("times").to_numpy(), size)
+        what = (
+            f"n-grams of two to five words that end in a noun, as {tagged_by()} tags it, chained from pairs of the web"
+        )
+        return pa.chunked_array([chained]), f"{what} (Google, 2006), as shipped in {named}"
     return table.column("query"), f"words and pairs of words of the web (Google, 2006), as shipped in {named}"
 
 

@@ -30,6 +30,7 @@ from hubbub.errors import ParameterError
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Rows, Tables, Value
 from hubbub.mechanisms.optimal import words
 from hubbub.mechanisms.optimal.histograms import PROOF, STRICT, Histograms
+from hubbub.mechanisms.optimal.noise import NOISE
 from hubbub.mechanisms.pairs import Draw
 from hubbub.privacy.account import Loss, Step
 from hubbub.privacy.existence import Cause
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from hubbub.noise import NoiseSource
     from hubbub.steps.mode import RunMode
 
-GOALS = ("size", "frequent", "diverse")
+GOALS = ("size", "frequent", "diverse", "queries")
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ class Solution:
     problem: Problem
     solved: Solved
     more: Mapping[str, object]
+    scale: Fraction | None = None
+    """Section 4.2: the scale of noise on the optimal counts."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,7 @@ class Optimal(Mechanism, register=True):
         Parameter("solver", "choice", "diverse: search, or the paper's heuristic", "best", choices=("best", "spe")),
         Parameter("target", "integer", "the least ε for so many rows or pairs, instead of ε and δ", low=1, high=10**9),
         Parameter("frontier", "integer", "compromises between size and diversity to list", 0, low=0, high=50),
+        *NOISE,
         *STRICT,
     )
 
@@ -108,9 +112,11 @@ class Optimal(Mechanism, register=True):
         return settings | (self._strict(given) if self.variant == "strict" else self._published(given, goal))
 
     def _strict(self, given: dict[str, Value]) -> dict[str, Value]:
-        self._refuse(
-            given, ("s", "cap", "seconds", "solver", "target", "frontier"), "strict optimises a released histogram"
-        )
+        published = ("s", "cap", "seconds", "solver", "target", "frontier", *(p.name for p in NOISE))
+        self._refuse(given, published, "strict optimises a released histogram")
+        if given.get("goal") == "queries":
+            what = "The goal queries belongs to the published variant."
+            raise ParameterError(what, given="goal = queries", allowed="size, frequent, diverse")
         known = {p.name for p in Histograms.parameters}
         chosen = {name: value for name, value in given.items() if name in known}
         self.histograms = Histograms(neighbours=self.neighbours, **chosen)  # type: ignore[arg-type]
@@ -133,8 +139,15 @@ class Optimal(Mechanism, register=True):
                 raise ParameterError(f"{name} belongs to the goal {its}.", given=f"{name} with goal = {goal}")
         if given.get("frontier"):
             settings["frontier"] = given["frontier"]
+        if "noise" in given:
+            settings |= {"noise": given["noise"], "difference": given.get("difference", 1)}
+            settings["remove"] = given.get("remove", "no")
+        elif found := [p.name for p in NOISE if p.name in given]:
+            raise ParameterError(
+                "This belongs to noise on the optimal counts.", given=", ".join(found), next="add noise=ε′"
+            )
         if "target" in given:
-            if goal == "frequent" or {"epsilon", "delta"} & given.keys():
+            if goal in ("frequent", "queries") or {"epsilon", "delta"} & given.keys() or "noise" in given:
                 raise ParameterError(
                     "A target replaces ε and δ, for the goals size and diverse.",
                     given=f"target with goal = {goal}" + (" and ε or δ" if {"epsilon", "delta"} & given.keys() else ""),
@@ -170,7 +183,11 @@ class Optimal(Mechanism, register=True):
         by = f"{self.paper}, Lemmas 1 to 3"
         if "target" in self.settings:
             return Claim(by, None, None, False, "ε and δ follow from the target and the log")
-        return Claim(by, float(self.settings["epsilon"]), float(self.settings["delta"]), False, words.WHY_FALSE)
+        epsilon, delta = Fraction(self.settings["epsilon"]), float(self.settings["delta"])
+        if "noise" in self.settings:
+            total = float(epsilon + Fraction(self.settings["noise"]))
+            return Claim(f"{self.paper}, section 4.2 and Lemmas 1 to 3", total, delta, False, words.NOISE_FALSE)
+        return Claim(by, float(epsilon), delta, False, words.WHY_FALSE)
 
     def proven(self) -> Guarantee:
         """Strict: from its steps, end to end. Published: nothing."""
@@ -224,11 +241,28 @@ class Optimal(Mechanism, register=True):
         from hubbub.mechanisms.optimal.published.problem import PAIRS, read, uids
         from hubbub.steps.counts import texts
 
-        problem = read(log, mode)
+        problem = self._kept(read(log, mode))
         mode.say(words.seconds_ahead(problem.counts.size, *problem.shape, float(self.settings["seconds"])))
         solved, more = self.optimise(problem, mode.say)
-        solution = Solution(problem, solved, more)
+        solution = Solution(problem, solved, more, self._scale)
         return {"log": solution, "text": partial(texts, log.engine, PAIRS, CLICKS), "people": partial(uids, log.engine)}
+
+    @property
+    def _scale(self) -> Fraction | None:
+        """Lap(d/ε′) of section 4.2, if it is asked for."""
+        named = self.settings
+        return Fraction(named["difference"]) / Fraction(named["noise"]) if "noise" in named else None
+
+    def _kept(self, problem: Problem) -> Problem:
+        """Section 4.2: the problem without the users who move a count by more than d, if that is asked for."""
+        from hubbub.mechanisms.optimal.published.end_to_end import kept
+
+        if self.settings.get("remove") != "yes" or not problem.shape[1]:
+            return problem
+        limit, goal = self.limit(), str(self.settings["goal"])
+        each = float(self.settings["seconds"]) / (2 * problem.shape[0])
+        d = Fraction(self.settings["difference"])
+        return kept(problem, lambda p: self._solve(p, limit, goal, each, quiet).x, d)
 
     def optimise(self, problem: Problem, say: Say = quiet) -> tuple[Solved, dict[str, object]]:
         """The goal's optimum, and what else was asked for."""
@@ -256,13 +290,15 @@ class Optimal(Mechanism, register=True):
         return solved, more
 
     def _solve(self, problem: Problem, limit: Limit, goal: str, seconds: float, say: Say) -> Solved:
-        from hubbub.mechanisms.optimal.published.diverse import most_pairs
+        from hubbub.mechanisms.optimal.published.diverse import most_pairs, most_queries
         from hubbub.mechanisms.optimal.published.size import largest
 
         if goal == "size":
             return largest(problem, limit, seconds, say)
         if goal == "diverse":
             return most_pairs(problem, limit, seconds, say, spe=self.settings["solver"] == "spe")
+        if goal == "queries":
+            return most_queries(problem, limit, seconds, say)
         return self._frequent(problem, limit, seconds, say)
 
     def _frequent(self, problem: Problem, limit: Limit, seconds: float, say: Say) -> Solved:
@@ -327,6 +363,10 @@ class Optimal(Mechanism, register=True):
         found = written.certificate.record() if isinstance(written, WrittenLog) else {}
         if self.variant == "published":
             held: Solution = counts["log"]
+            if held.scale is not None:
+                found["noise"] = (
+                    f"the counts that came out have noise of scale {held.scale}: users' limits may be broken"
+                )
             found |= {"expected_real_users": expected_users(held.problem, held.solved.x)} | dict(held.more)
         return found
 
@@ -343,4 +383,5 @@ class Optimal(Mechanism, register=True):
 
         held: Solution = counts["log"]
         expected = expected_users(held.problem, held.solved.x)
-        return (f"true clicks of about {expected:.0f} of {held.problem.shape[0]} real users are in this log",)
+        noise = "" if held.scale is None else ", before the noise on the numbers of rows"
+        return (f"true clicks of about {expected:.0f} of {held.problem.shape[0]} real users are in this log{noise}",)

@@ -28,7 +28,10 @@ def sample_users(problem: Problem, x: Integers, noise: NoiseSource) -> tuple[Int
 
 def sampled(solution: Solution, noise: NoiseSource) -> tuple[Integers, Integers, Integers]:
     """The pair and the user of every row of an optimum, and the fresh number that stands for the user."""
-    pairs, users = sample_users(solution.problem, solution.solved.x, noise)
+    from hubbub.mechanisms.optimal.published.end_to_end import noisy
+
+    x = solution.solved.x if solution.scale is None else noisy(solution.solved.x, solution.scale, noise)
+    pairs, users = sample_users(solution.problem, x, noise)
     return pairs, users, renumbered(users, noise)
 
 

@@ -7,6 +7,10 @@ WHY_FALSE = (
     "the proof compares two logs with the same output counts, which in truth differ; and it chooses its exceptional "
     "outputs for each user apart, while the definition wants them chosen once (docs/proofs/optimal.md)"
 )
+NOISE_FALSE = (
+    "noise on the optimal counts does not make them private: who is removed for moving them depends on everybody, "
+    "every count may move at once, and only pairs of the log get noise (docs/proofs/optimal.md, section 3)"
+)
 PUBLISHED_CAVEATS = (
     "Private only with the output counts held fixed: how many rows come out shows who is in the log.",
     "Rows are true clicks of real users under fresh numbers: up to a share δ of all users is expected to appear.",

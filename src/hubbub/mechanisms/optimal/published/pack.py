@@ -1,4 +1,4 @@
-"""Size and diversity are one problem: as many rows as fit, with any number of rows per pair or with one.
+"""Size and diversity are one problem: as many rows as fit, with any number of rows per pair, one, or one per query.
 
 usable pairs → relaxation (prices, first bound) → fill the slack → local search | proven bound, then a second search
 → give back what exact arithmetic does not allow → certificate
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from hubbub.mechanisms.optimal.published.certificate import Certificate, certify
 from hubbub.mechanisms.optimal.published.exact import shares
@@ -25,6 +26,8 @@ Say = Callable[[str], None]
 SPEAK_EVERY, PAUSE = 5.0, 0.02
 RELAXING = 0.4
 """The share of the time that the first relaxation may take."""
+ALMOST = 1 - 1e-6
+"""What one pair takes of its query's row: one fits, whatever is rounded, and two do not."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +56,15 @@ def pack(
     """The largest Σ x that was found in about this time, with the best bound that was proven in it.
 
     It ends as soon as `enough` is found, or proven to be out of reach. `start` is a solution that is known already.
+    With the goal `queries` every query has a row besides, into which one of its pairs fits: rows are then queries.
     """
     until = time.monotonic() + seconds
     usable = problem.usable(limit)
     matrix = problem.matrix[:, usable]
-    top = np.ones(usable.size, np.int64) if goal == "diverse" else tops(problem, limit, usable)
+    query = None if goal != "queries" or problem.queries is None else problem.queries[usable]
+    if query is not None and usable.size:
+        matrix = sparse.vstack([matrix, _once(query) * (ALMOST * limit.bound)], format="csc")
+    top = tops(problem, limit, usable) if goal == "size" else np.ones(usable.size, np.int64)
     if not usable.size:
         x = np.zeros(problem.shape[1], np.int64)
         return Solved(x, certify(problem, x, limit, goal, 0, 0))
@@ -77,7 +84,8 @@ def pack(
         return chosen if (kept == chosen).all() else fill(matrix, limit.bound - 2 * TOLERANCE, kept, top)
 
     def allowed(chosen: Integers) -> bool:
-        return not problem.broken(x_of(chosen), limit).size
+        twice = query is not None and np.bincount(query, chosen).max(initial=0) > 1
+        return not twice and not problem.broken(x_of(chosen), limit).size
 
     known = [] if start is None else [start[usable]]
     known += [fill(matrix, limit.bound, x, top, prices) for x, prices in starts]
@@ -96,6 +104,12 @@ def pack(
             upper.stop()
     x = x_of(shared.x)
     return Solved(x, certify(problem, x, limit, goal, int(x.sum()), upper.value))
+
+
+def _once(query: Integers) -> sparse.csc_array:
+    """One row for every query: 1 at each of its pairs."""
+    row, columns = np.unique(query, return_inverse=True)[1], np.arange(query.size + 1)
+    return sparse.csc_array((np.ones(query.size), row, columns), (int(row.max()) + 1, query.size))
 
 
 def _speaking(say: Say, goal: str, upper: Upper) -> Callable[[int], None]:

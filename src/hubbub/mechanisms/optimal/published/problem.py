@@ -92,13 +92,15 @@ class Problem:
     counts: Integers
     shape: tuple[int, int]
     """Users, pairs."""
+    queries: Integers | None = None
+    """The number of each pair's query, where somebody asks for it."""
 
     @classmethod
-    def of(cls, users: Integers, pairs: Integers, counts: Integers) -> Problem:
+    def of(cls, users: Integers, pairs: Integers, counts: Integers, queries: Integers | None = None) -> Problem:
         """From entries in any order, ids from 0; pairs that only one user holds must be gone."""
         order = np.lexsort((users, pairs))
         shape = (int(users.max()) + 1, int(pairs.max()) + 1) if users.size else (0, 0)
-        return cls(users[order], pairs[order], counts[order], shape)
+        return cls(users[order], pairs[order], counts[order], shape, queries)
 
     @cached_property
     def totals(self) -> Integers:
@@ -203,4 +205,5 @@ def read(log: SearchLog, mode: RunMode) -> Problem:
     )
     engine.drop("optimal_held")
     columns = (rows.column(name).to_numpy().astype(np.int64) for name in ("holder", "kid", "n"))
-    return Problem.of(*columns)
+    texts = engine.fetch(f"SELECT kid, query FROM {PAIRS}").sort_by("kid").column("query").combine_chunks()
+    return Problem.of(*columns, texts.dictionary_encode().indices.to_numpy().astype(np.int64))
