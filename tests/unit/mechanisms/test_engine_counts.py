@@ -55,6 +55,7 @@ CASES: dict[str, tuple[dict[str, object], dict[str, Any]]] = {
     "k-query": ({"k": 20}, {}),
     "k-click": ({"k": 20}, {}),
     "korolova transitions": ({"epsilon": 20, "delta": "1e-3", "d_t": 3}, {"tables": ["transitions"]}),
+    "zealous itemsets": ({"epsilon": 20, "delta": "1e-3", "m": 4}, {"tables": ["itemsets"]}),
     "zealous with a list": ({"epsilon": 60, "delta": "1e-3", "m": 6}, {"serp": SERP}),
     "zealous": ({"epsilon": 2, "delta": "1e-3", "m": 3}, {"tables": ["queries", "keywords", "clicks"]}),
     "sessions": ({"epsilon": 4, "delta": "1e-3"}, {}),

@@ -23,7 +23,7 @@ def one_user(queries: Iterable[tuple[str, str | None]], repeats: int = 1) -> tup
 def holding(table: str, n: int) -> tuple[Event, ...]:
     """n users who each hold one and the same key of a table."""
     searches: tuple[tuple[str, str | None], ...] = (("key", "u" if table == "clicks" else None),)
-    if table in ("sessions", "transitions"):
+    if table in ("sessions", "transitions", "itemsets"):
         searches = ("key", None), ("next", None)
     return tuple((f"user{i}", t, query, url) for i in range(n) for t, (query, url) in enumerate(searches))
 
@@ -32,7 +32,7 @@ def threshold_pairs(mechanism: Mechanism) -> Iterable[Pair]:
     """Worst cases for a threshold mechanism with these bounds; small enough to enumerate where marked."""
     table = next(t for t in ("queries", "clicks", *mechanism.tables) if t in mechanism.tables)
     pairs = _pairs(mechanism, table, mechanism.thresholds()[table])
-    if table != "transitions":
+    if table not in ("transitions", "itemsets"):
         yield from pairs
         return
     yield from (_with_next(pair) for pair in pairs)
@@ -42,7 +42,7 @@ def threshold_pairs(mechanism: Mechanism) -> Iterable[Pair]:
 
 
 def _with_next(pair: Pair) -> Pair:
-    """Every search followed by one of its own, far from all others: each key becomes a transition.
+    """Every search followed by one of its own, far from all others: each key becomes a transition, and an itemset.
 
     Somebody else searches once: a log without any time has no transitions to speak of.
     """

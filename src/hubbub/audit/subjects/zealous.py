@@ -28,6 +28,7 @@ def small() -> list[Mechanism]:
         build("zealous", {"m": 1, "lambda": 1, "tau": 2, "tau_prime": 5}, tables=["transitions"]),
         build("zealous", {"m": 1, "lambda": 1, "tau": 2, "tau_prime": 5}, tables=["keywords", "queries"]),
         build("zealous", {"m": 1, "lambda": 1, "tau_prime": 3}, serp=LISTED),
+        build("zealous", {"m": 1, "lambda": 1, "tau": 2, "tau_prime": 5, "of": "queries"}, tables=["itemsets"]),
         build("zealous", {"m": 1, "lambda": 1, "tau": 2, "tau_prime": 6, "U": 6}, variant="published"),
         build("zealous", {"m": 1, "lambda": 2, "tau_prime": "3.3", "analysis": EQUATION_3}, variant="published"),
     ]

@@ -2,7 +2,8 @@
 
 ZEALOUS: keep at most m distinct items of each user; drop items of fewer than τ users; add noise of scale λ to the other
 counts; publish those above τ′. Items are keywords, queries, clicks or query pairs (transitions). With a public result
-list clicks are, as §5.1 has it, those on the listed pages of released queries: noise and no threshold.
+list clicks are, as §5.1 has it, those on the listed pages of released queries: noise and no threshold. Itemsets (§9:
+"all of our results apply") are sets of two or three keywords or queries of one user.
 
 `published` states the paper's own guarantee, for replace neighbours: `analysis=probabilistic` (Theorem 2, whose proof
 needs a repair, and a declared upper bound U on users) or `indistinguishability` (Theorem 1, whose equation (3) is
@@ -30,7 +31,7 @@ from hubbub.mechanisms.zealous import formulas
 from hubbub.privacy.account import SLACK, Domain, Step, round_up, smallest_threshold, total_delta
 from hubbub.privacy.guarantee import Claim, Definition, Guarantee, Neighbours, number
 from hubbub.steps import bound
-from hubbub.steps.keys import CLICKS, KEYWORDS, QUERIES, TRANSITIONS
+from hubbub.steps.keys import CLICKS, ITEMSETS, KEYWORDS, QUERIES, TRANSITIONS, itemsets
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
@@ -49,8 +50,14 @@ class Zealous(LaplaceMechanism, register=True):
 
     name = "zealous"
     paper = "Götz et al. 2009"
-    about = "keywords, queries, clicks or query pairs of many users, with noisy counts"
-    offers = {"keywords": KEYWORDS, "queries": QUERIES, "clicks": CLICKS, "transitions": TRANSITIONS}  # noqa: RUF012
+    about = "keywords, queries, clicks, query pairs or itemsets of many users, with noisy counts"
+    offers = {  # noqa: RUF012
+        "keywords": KEYWORDS,
+        "queries": QUERIES,
+        "clicks": CLICKS,
+        "transitions": TRANSITIONS,
+        "itemsets": ITEMSETS,
+    }
     default_tables = ("queries",)
     proof = PROOF
     paper_counts = "users"
@@ -74,6 +81,9 @@ class Zealous(LaplaceMechanism, register=True):
             fact=True,
         ),
         Parameter("keep", "choice", "which of a user's items stay", "first", choices=("first", "random")),
+        Parameter("of", "choice", "itemsets: what they are sets of", "keywords", choices=("keywords", "queries")),
+        Parameter("size", "integer", "itemsets: items of a set", default=2, low=2, high=3),
+        Parameter("first", "integer", "itemsets: items of a user that sets are made of", default=20, low=2, high=100),
     )
 
     def _default_tables(self) -> tuple[str, ...]:
@@ -97,7 +107,7 @@ class Zealous(LaplaceMechanism, register=True):
                 allowed="queries and clicks, and any other; or no --serp, and a click is an item of its own",
             )
         settings: dict[str, Value] = {"m": given.get("m", 1), "keep": given.get("keep", "first")}
-        settings |= self._analysis(given)
+        settings |= self._analysis(given) | self._itemsets(given)
         if self._is_raw(given, RAW, RAW):
             settings |= {"lambda": given["lambda"], "tau": given.get("tau", 1), "tau_prime": given["tau_prime"]}
         else:
@@ -111,6 +121,19 @@ class Zealous(LaplaceMechanism, register=True):
                 next="raise tau_prime, or lower tau",
             )
         return settings
+
+    def _itemsets(self, given: Mapping[str, Value]) -> dict[str, Value]:
+        """What sets are made of, if sets are asked for."""
+        sets: dict[str, Value] = {"of": "keywords", "size": 2, "first": 20}
+        chosen: dict[str, Value] = {name: given[name] for name in sets if name in given}
+        if "itemsets" not in self.tables:
+            if chosen:
+                raise ParameterError("This is about itemsets, and none are released.", given=", ".join(chosen))
+            return {}
+        sets |= chosen
+        made = itemsets(str(sets["of"]), int(sets["size"]), int(sets["first"]))
+        self.offers = self.offers | {"itemsets": made}
+        return sets
 
     def _analysis(self, given: Mapping[str, Value]) -> dict[str, Value]:
         """What the published variant claims, and the U that it needs for it."""

@@ -2,10 +2,23 @@
 
 from hubbub.steps.keys.base import Keys
 from hubbub.steps.keys.clicks import CLICKS
+from hubbub.steps.keys.itemsets import ITEMSETS, itemsets
 from hubbub.steps.keys.keywords import KEYWORDS
 from hubbub.steps.keys.log import LOG
 from hubbub.steps.keys.queries import QUERIES
 from hubbub.steps.keys.sessions import SESSIONS, subsequences
 from hubbub.steps.keys.transitions import TRANSITIONS, transitions
 
-__all__ = ["CLICKS", "KEYWORDS", "LOG", "QUERIES", "SESSIONS", "TRANSITIONS", "Keys", "subsequences", "transitions"]
+__all__ = [
+    "CLICKS",
+    "ITEMSETS",
+    "KEYWORDS",
+    "LOG",
+    "QUERIES",
+    "SESSIONS",
+    "TRANSITIONS",
+    "Keys",
+    "itemsets",
+    "subsequences",
+    "transitions",
+]

@@ -35,6 +35,8 @@ EQUATION_3: dict[str, Any] = {"variant": "published", "analysis": "indistinguish
         {"epsilon": 3, "delta": "1e-2", "U": 50, "tables": ["keywords", "queries"], **PUBLISHED},
         {"epsilon": 3, "delta": "1e-2", "m": 2, **EQUATION_3},
         {"epsilon": 2, "delta": "1e-2", "m": 2, "serp": SERP},
+        {"epsilon": 2, "delta": "1e-2", "m": 3, "tables": ["itemsets"]},
+        {"epsilon": 2, "delta": "1e-2", "of": "queries", "size": 3, "tables": ["queries", "itemsets"]},
         {
             "epsilon": 3,
             "delta": "1e-2",
@@ -160,6 +162,8 @@ BAD = [
     ({"epsilon": 1, "delta": "1e-6", "U": 500, **EQUATION_3}, "U"),
     ({"epsilon": 1, "delta": "1e-6", "U": 500, "neighbours": "add-remove", **PUBLISHED}, "replace"),
     ({"epsilon": 1, "delta": "1e-6", "tables": ["sessions"]}, "table"),
+    ({"epsilon": 1, "delta": "1e-6", "size": 3}, "about itemsets"),
+    ({"epsilon": 1, "delta": "1e-6", "size": 4, "tables": ["itemsets"]}, "range"),
     ({"epsilon": 1, "delta": "1e-6", "serp": SERP, "tables": ["keywords", "clicks"]}, "both tables"),
     ({"epsilon": 1, "delta": "1e-6", "K": 9}, "no such parameter"),
 ]

@@ -8,6 +8,7 @@ solver finds among equals, and a search that ends by the clock, move counts too.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -49,7 +50,10 @@ def counts_of(problem: Problem, users: Integers, optimum: Optimum) -> Integers:
 def removed(problem: Problem, optimum: Optimum, d: Fraction) -> Integers:
     """Users without whom the optimal count of some pair differs by more than d."""
     whole = optimum(problem)
-    moved = [k for k in range(problem.shape[0]) if (abs(whole - counts_of(problem, np.array([k]), optimum)) > d).any()]
+    most = math.floor(d)  # counts are whole numbers
+    moved = [
+        k for k in range(problem.shape[0]) if (abs(whole - counts_of(problem, np.array([k]), optimum)) > most).any()
+    ]
     return np.array(moved, np.int64)
 
 
@@ -68,4 +72,5 @@ def kept(problem: Problem, optimum: Optimum, d: Fraction) -> Problem:
 
 def noisy(x: Integers, scale: Fraction, noise: NoiseSource) -> Integers:
     """Every count with noise of this scale, and 0 where that is negative; the limits of users may be broken by it."""
-    return np.maximum(0, x + noise.laplace("optimal counts", scale, x.size))
+    noised: Integers = np.maximum(0, x + noise.laplace("optimal counts", scale, x.size))
+    return noised

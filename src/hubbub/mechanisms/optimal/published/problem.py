@@ -204,6 +204,6 @@ def read(log: SearchLog, mode: RunMode) -> Problem:
         f"JOIN {USERS} AS u ON u.uid = h.uid"
     )
     engine.drop("optimal_held")
-    columns = (rows.column(name).to_numpy().astype(np.int64) for name in ("holder", "kid", "n"))
+    holder, kid, n = (rows.column(name).to_numpy().astype(np.int64) for name in ("holder", "kid", "n"))
     texts = engine.fetch(f"SELECT kid, query FROM {PAIRS}").sort_by("kid").column("query").combine_chunks()
-    return Problem.of(*columns, texts.dictionary_encode().indices.to_numpy().astype(np.int64))
+    return Problem.of(holder, kid, n, texts.dictionary_encode().indices.to_numpy().astype(np.int64))
