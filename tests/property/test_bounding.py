@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -92,6 +93,7 @@ def test_greedy_users_are_bounded() -> None:
             assert max(change, default=0) <= step.linf
 
 
+@pytest.mark.slow
 @quick
 @given(log=logs, mechanism=mechanisms)
 def test_one_users_kept_keys_do_not_depend_on_the_others(log: list[Event], mechanism: Korolova) -> None:

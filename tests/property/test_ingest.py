@@ -17,6 +17,7 @@ from unicodedata import category, normalize
 from unittest.mock import patch
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -183,6 +184,7 @@ def logs(draw: st.DrawFn) -> tuple[Layout, list[bytes], bytes]:
     return layout, draw(st.lists(line | damaged, min_size=1, max_size=8)), draw(st.sampled_from([b"", b"\n"]))
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(logs(), st.sampled_from([1, 2, 7, 31, 64, 1 << 20]))
 def test_ingest_is_the_oracle_whatever_the_block(log: tuple[Layout, list[bytes], bytes], size: int) -> None:
@@ -191,6 +193,7 @@ def test_ingest_is_the_oracle_whatever_the_block(log: tuple[Layout, list[bytes],
     assert computed(data, layout, size) == expected(data, layout)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(logs(), st.data())
 def test_removing_one_users_lines_changes_nobody_elses(
@@ -232,6 +235,7 @@ def test_a_canonical_address_is_settled(text: str) -> None:
     assert clean.urls(pa.array([text]), canonical=True).to_pylist() == [once or None]
 
 
+@pytest.mark.slow
 def test_every_short_line_of_quotes_commas_and_letters() -> None:
     """All lines of up to eight letters over three: cutting a block at once is cutting its lines one by one."""
     layout = Layout(b",", quoting=True, places={"user": 0, "query": 1, "url": 2}, least=2)

@@ -61,6 +61,7 @@ def logs(draw: st.DrawFn) -> tuple[Layout, list[bytes]]:
     return layout, draw(st.lists(line | damaged, min_size=1, max_size=8))
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(logs(), st.sampled_from([1, 7, 31, 1 << 20]))
 def test_a_file_is_its_lines_one_by_one(log: tuple[Layout, list[bytes]], size: int) -> None:
@@ -71,6 +72,7 @@ def test_a_file_is_its_lines_one_by_one(log: tuple[Layout, list[bytes]], size: i
     assert [row for _, lost in whole for row in lost] == [row for _, lost in alone for row in lost]
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(logs())
 def test_a_line_is_bad_encoding_if_it_cannot_be_decoded(log: tuple[Layout, list[bytes]]) -> None:
@@ -186,6 +188,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("work")
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(UBI, HEAPS, st.sampled_from([16, 1 << 20]), st.sampled_from([1, 1 << 20]))
 def test_ubi_is_a_join_within_each_user(work: Path, given_lines: list[bytes], heaps: int, size: int, held: int) -> None:
@@ -195,6 +198,7 @@ def test_ubi_is_a_join_within_each_user(work: Path, given_lines: list[bytes], he
     assert not list(work.iterdir())
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(UBI, HEAPS, st.sampled_from(USERS))
 def test_removing_one_users_documents_changes_nobody_elses(

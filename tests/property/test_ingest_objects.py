@@ -6,6 +6,7 @@ import io
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -41,6 +42,7 @@ def results(data: bytes, size: int) -> tuple[list[Any], list[Any], int]:
     return kept, rejected, dropped
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(LINE | RAW, min_size=1, max_size=6), st.sampled_from([1, 31, 1 << 20]))
 def test_a_file_is_its_lines_one_by_one(given_lines: list[bytes], size: int) -> None:

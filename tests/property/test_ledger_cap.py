@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.ledgers import spend
@@ -74,6 +75,7 @@ def test_the_book_agrees_with_plain_sums(steps: list[tuple[str, str, str, int]])
         book.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 100), st.booleans()), min_size=1, max_size=12), st.sampled_from([0.5, 1.0, 2.0])

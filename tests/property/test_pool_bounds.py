@@ -9,6 +9,7 @@ from fractions import Fraction
 from math import isqrt
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.pools_by_hand import ByHand, asks, measured_pools
@@ -78,6 +79,7 @@ def test_amount(bits: int, n: int) -> None:
     assert amount(bits, n + 1) <= amount(bits, n), "more keys never get more each"
 
 
+@pytest.mark.slow
 @few
 @given(people, st.integers(1, 4), st.integers(1, 3), st.booleans(), st.data())
 def test_the_engine_agrees_on_any_log(

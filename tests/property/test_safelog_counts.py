@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import pairwise
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,6 +50,7 @@ def by_hand(log: list[Event], q_f: int, c_f: int, c_t: int) -> dict[str, Counter
     return counts
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(events, st.integers(1, 3), st.integers(1, 2), st.integers(1, 3))
 def test_counts_are_those_made_by_hand(log: list[Event], q_f: int, c_f: int, c_t: int) -> None:

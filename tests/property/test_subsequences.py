@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from itertools import combinations, groupby
 
 import pyarrow as pa
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -54,6 +55,7 @@ def mined_by_hand(kept: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     return [c for session in kept for k in range(2, len(session) + 1) for c in combinations(session, k)]
 
 
+@pytest.mark.slow
 @quick
 @given(log=logs, gap=st.integers(1, 4), l_q=st.integers(2, 5), l_s=st.sampled_from([1, 2, None]), each=st.booleans())
 def test_trimmed_sessions_are_the_first_of_each_user(
@@ -83,6 +85,7 @@ def test_counts_are_those_of_plain_python(log: list[Event], l_q: int, l_s: int, 
     assert measured(Subject.of(mechanism), [*log, ALONE]).by_key("sessions") == dict(expected)
 
 
+@pytest.mark.slow
 @quick
 @given(log=logs, more=st.lists(events, max_size=25), variant=st.sampled_from(["strict", "published"]))
 def test_adding_one_user_moves_counts_within_the_bound(log: list[Event], more: list[Event], variant: str) -> None:
@@ -97,6 +100,7 @@ def test_adding_one_user_moves_counts_within_the_bound(log: list[Event], more: l
         assert len(moved) <= step.l0 and sum(moved) <= step.l1 and max(moved, default=0) <= step.linf
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(words, min_size=2, max_size=6), max_size=8), st.sampled_from([1, 60, 1 << 26]))
 def test_mining_does_not_depend_on_what_fits_in_memory(kept: list[list[str]], at_once: int) -> None:
     columns = {f"q{i + 1}": pa.array([s[i] if i < len(s) else None for s in kept], pa.string()) for i in range(6)}

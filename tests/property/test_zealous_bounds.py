@@ -6,6 +6,7 @@ import itertools
 from collections import Counter, defaultdict
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -58,6 +59,7 @@ def by_hand(log: list[Event], table: str, m: int) -> Counter[tuple[str, ...]]:
     return counts
 
 
+@pytest.mark.slow
 @quick
 @given(log=st.lists(events, max_size=20), hers=st.lists(events, max_size=20), m=st.integers(1, 3))
 def test_one_user_moves_at_most_m_items_by_one(log: list[Event], hers: list[Event], m: int) -> None:

@@ -52,6 +52,7 @@ def run(project: Path, *arguments: str) -> tuple[int, str, list[str]]:
     return done.returncode, done.stdout + done.stderr, sorted(kinds)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "kinds"),
     [
@@ -68,6 +69,7 @@ def test_which_kinds_run(project: Path, arguments: tuple[str, ...], kinds: tuple
     assert ran == sorted(kinds)
 
 
+@pytest.mark.slow
 def test_make_test_runs_all_of_them(project: Path) -> None:
     (recipe,) = re.findall(r"^test:.*\n\t\$\(BIN\)/python -m pytest (.*)\n\n", makefile(), re.MULTILINE)
     code, said, ran = run(project, *(word for word in shlex.split(recipe) if not word.startswith("--cov")))
@@ -85,6 +87,7 @@ def makefile() -> str:
     return (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "mark", "says"),
     [

@@ -146,6 +146,7 @@ def test_a_new_switch_is_known_at_once() -> None:
         del SWITCHES[f"{__name__}:SOME"]
 
 
+@pytest.mark.slow
 def test_a_large_draw_is_no_copy_of_itself() -> None:
     """At the real size; a false alarm has probability 1e-9: of 2^19 draws about 3 are like another, not 2^18."""
     for size in ((1 << 19) - 1, 1 << 19, (1 << 19) + 1):

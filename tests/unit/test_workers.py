@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from tests.workers import FOLDERS, LONGEST, pytest_collection_modifyitems, unit
 
 ROOT = Path(__file__).parents[2]
@@ -20,6 +21,7 @@ def test_where(i):
 """
 
 
+@pytest.mark.slow
 def test_a_unit_is_run_by_one_worker(tmp_path: Path) -> None:
     files = ["tests/browser/test_a.py", "tests/spark/test_b.py", "tests/spark/test_c.py", "tests/test_d.py"]
     for file in files:

@@ -70,6 +70,7 @@ def test_a_fault_of_each_kind_is_found(name: str) -> None:
         assert next((row for row in fault.detector() if row.refuted), None), "not found"
 
 
+@pytest.mark.slow
 def test_sound_rounds_are_those_done_by_hand() -> None:
     assert refuted(by_hand.shares(limits=(2,))) == refuted(by_hand.selections()) == refuted(by_hand.recounts()) == []
 

@@ -79,6 +79,7 @@ def test_what_is_kept_of_rows() -> None:
     assert (found.checks, found.refuted, found.proven_epsilon, found.empirical_epsilon) == (2, 1, 2.0, 1.9)
 
 
+@pytest.mark.slow
 def test_the_command_keeps_what_it_found(hubbub: Hubbub) -> None:
     said = document(hubbub("audit", "--mechanism", "geometric", "--quick", "--json"))
     kept = audited.known()

@@ -142,6 +142,7 @@ def test_every_leaf_that_is_no_fact_is_made_again(stated: Path, tmp_path: Path) 
     assert set(unseen) <= FACTS
 
 
+@pytest.mark.slow
 def test_every_list_entry_is_made_again(stated: Path, tmp_path: Path) -> None:
     """A condition, a hazard or a step may be neither dropped nor added."""
     shutil.copytree(stated, tmp_path / "forged")

@@ -24,6 +24,7 @@ def queries(rows: Sequence[tuple[object, ...]], total: int | None = None) -> Sho
     return Shown("queries", COLUMNS, len(rows) if total is None else total, shown)
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_a_text_hides_nothing(text: str) -> None:
     shown = public.seen(text)

@@ -210,6 +210,7 @@ def in_a_process(command: list[str], log: Path, out: Path, ledger: Path) -> subp
     return subprocess.run([*command, *release], capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_no_room_from_the_start(log_file: Path, tmp_path: Path) -> None:
     """The signal that comes with the limit must not end us without a word."""
     shell = ["sh", "-c", 'ulimit -f 8; PYTHONDONTWRITEBYTECODE=1 exec "$@"', "sh"]
@@ -238,6 +239,7 @@ exit $code
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "says", "ledger"),
     [("ro", "Not a writable folder", None), ("size=8k", FULL, []), ("size=28k", FULL, ["drawing"])],

@@ -26,6 +26,7 @@ from hubbub.testing import check_mechanism
 HEADLINE: dict[str, Any] = {"b": 1, "K": 20, "l_s": 1, "l_q": 3, "l": 4}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [

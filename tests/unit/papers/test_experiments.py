@@ -178,6 +178,7 @@ def test_rows_say_what_they_rest_on(rows: list[ExperimentRow]) -> None:
     assert all(not re.search(r"\bMAP\b(?!@|, without)", row.expected) for row in rows)
 
 
+@pytest.mark.slow
 def test_every_row_allows_for_all_of_them(rows: list[ExperimentRow]) -> None:
     for row in rows:
         assert row.corrected in (row.verdict, "not shown")
@@ -187,6 +188,7 @@ def test_every_row_allows_for_all_of_them(rows: list[ExperimentRow]) -> None:
     assert {row.corrected for row in rows} >= {"not shown", "impossible"}, "two draws show next to nothing"
 
 
+@pytest.mark.slow
 def test_the_finding_on_smaller_logs_stands_beside_its_sessions(rows: list[ExperimentRow]) -> None:
     found = [row for row in rows if "smaller-scores-higher-precision" in row.id]
     assert len(found) == 3
@@ -194,6 +196,7 @@ def test_the_finding_on_smaller_logs_stands_beside_its_sessions(rows: list[Exper
         assert {"sessions", "sessions, original", "sessions, DP_S", "prefixes, DP_S"} <= set(row.evaluated)
 
 
+@pytest.mark.slow
 def test_what_is_there_is_not_run_again(rows: list[ExperimentRow], out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(draws, "draw", lambda *_: pytest.fail("run again"))
     assert experiments(users=USERS, draws=2, seed=SEED, out=out) == rows
@@ -226,6 +229,7 @@ def test_processes_see_what_one_process_sees(rows: list[ExperimentRow], tmp_path
     assert told[-1] == (2, 2)
 
 
+@pytest.mark.slow
 def test_the_document_and_the_terminal_have_every_row(rows: list[ExperimentRow], tmp_path: Path) -> None:
     write(tmp_path, rows)
     found = json.loads((tmp_path / "rows.json").read_text(encoding="utf-8"))
@@ -243,6 +247,7 @@ def test_the_document_and_the_terminal_have_every_row(rows: list[ExperimentRow],
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_rows_that_were_run_again_replace_those_that_were_there(rows: list[ExperimentRow]) -> None:
     whole = document(rows)
     part = [row for row in rows if row.id.startswith("gotz/figure-6/")]
@@ -256,6 +261,7 @@ def test_rows_that_were_run_again_replace_those_that_were_there(rows: list[Exper
         merged(whole, document([dataclasses.replace(part[0], id="gotz/figure-6/x")]) | {"command": whole["command"]})
 
 
+@pytest.mark.slow
 def test_the_summary_counts_every_row_once(rows: list[ExperimentRow]) -> None:
     text = page(document(rows))
     counts = [list(map(int, re.findall(r" (\d+) (?=\|)", line))) for line in text.splitlines() if line.startswith("| ")]
@@ -273,6 +279,7 @@ def _tables(text: str) -> list[str]:
 # ------------------------------------------------------------------ the command and the docs
 
 
+@pytest.mark.slow
 def test_the_command(hubbub: Hubbub, rows: list[ExperimentRow], out: Path) -> None:
     size = ["--users", str(USERS), "--draws", "2", "--seed", str(SEED), "--out", str(out)]
     found = printed(hubbub("reproduce", "hong", "--experiments", *size, "--json"))["rows"]

@@ -181,6 +181,7 @@ def cost(parts: list[Atom]) -> Loss:
 losses = st.lists(atoms, min_size=1, max_size=3).map(cost)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.lists(losses, min_size=1, max_size=3), losses, st.sampled_from([0.0, 1e-7, 1e-6, 1e-4]))
 def test_more_releases_never_cost_less_and_order_is_nothing(some: list[Loss], more: Loss, delta: float) -> None:

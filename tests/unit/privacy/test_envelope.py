@@ -204,6 +204,7 @@ losses = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(losses, min_size=1, max_size=5), st.sampled_from([(1.0, 1e-6), (3.0, 1e-5), (0.5, 0.0)]))
 def test_nothing_inside_costs_more_than_the_envelope(releases: list[Loss], pair: tuple[float, float]) -> None:

@@ -182,6 +182,7 @@ def every_mechanism(pool: QueryPool) -> Iterator[Mechanism]:
                     break
 
 
+@pytest.mark.slow
 def test_a_log_without_times_is_refused_by_those_that_say_so(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     log.write_text("who,what,where\n" + "".join(f"u{n % 9},query {n % 4},http://{n % 3}\n" for n in range(60)))
@@ -216,6 +217,7 @@ def card_of(hubbub: Hubbub, out: Path) -> list[str]:
 BUDGET = ("--format", "aol", "--epsilon", "2", "--delta", "1e-5")
 
 
+@pytest.mark.slow
 def test_the_card_says_that_a_log_without_times_would_be_refused(
     hubbub: Hubbub, log_file: Path, tmp_path: Path
 ) -> None:
@@ -251,6 +253,7 @@ def test_rows_outside_the_period_need_a_word(hubbub: Hubbub, log_file: Path, tmp
     assert card_of(hubbub, again) == card_of(hubbub, out)
 
 
+@pytest.mark.slow
 def test_no_row_in_the_period_needs_another(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
     config, out = stated(tmp_path, "1999-03-01", "1999-03-14"), tmp_path / "out"
     words = ("release", log_file, *BUDGET, "--mechanism", "crowd", "--config", config, "--out", out)

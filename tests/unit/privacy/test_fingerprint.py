@@ -119,6 +119,7 @@ def test_other_people_with_the_same_ids(tmp_path: Path, times: bool) -> None:
     assert ours.same(ours)
 
 
+@pytest.mark.slow
 def test_two_made_up_logs(tmp_path: Path) -> None:
     found = []
     for n, seed in enumerate((0, 1, 0)):
@@ -182,6 +183,7 @@ def test_a_look_at_other_data_is_not(hubbub: Hubbub, log_file: Path, tmp_path: P
     assert "under whatever name" in card(tmp_path / "out")["data_dependent_choices"][0]["note"]
 
 
+@pytest.mark.slow
 def test_every_command_that_looks(hubbub: Hubbub, log_file: Path, released: Path, tmp_path: Path) -> None:
     """Whatever names they gave, the data tells."""
     aol = ("--format", "aol")

@@ -189,6 +189,7 @@ def copied(release: Path, path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_list_made_from_a_release_is_that_release(
     hubbub: Hubbub, log_file: Path, first: Path, tmp_path: Path
 ) -> None:
@@ -209,6 +210,7 @@ def test_a_list_made_from_a_release_is_that_release(
         hubbub("card", out, "--check")
 
 
+@pytest.mark.slow
 def test_such_a_list_is_refused_where_its_budget_is_not_added(
     hubbub: Hubbub, log_file: Path, first: Path, tmp_path: Path
 ) -> None:
@@ -249,6 +251,7 @@ def test_a_release_is_known_by_its_hash_and_not_by_its_name(
     assert "not in this ledger" in hubbub("release", log_file, *OPTIONS, *options, code=2).stderr
 
 
+@pytest.mark.slow
 def test_an_entry_from_before_hashes_is_known_by_its_name(
     hubbub: Hubbub, log_file: Path, first: Path, tmp_path: Path, own_ledger: Path
 ) -> None:

@@ -21,6 +21,7 @@ def queries(path: Path) -> list[str]:
     return list(pq.read_table(path).column("query").to_pylist())
 
 
+@pytest.mark.slow
 def test_half_a_million_ngrams_in_seconds(hubbub: Hubbub, tmp_path: Path) -> None:
     out = tmp_path / "pool.parquet"
     made = document(hubbub("pool", "build", "--ngrams", "--out", out, "--json"))

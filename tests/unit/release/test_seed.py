@@ -32,6 +32,7 @@ def card(public: Path) -> Any:
     return json.loads((public / "card.json").read_text())
 
 
+@pytest.mark.slow
 def test_a_seed_repeats_every_byte(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
     first, second = (run(hubbub, log_file, tmp_path, *SEEDED, ledger=f"{n}.sqlite") for n in "ab")
     assert contents(first) == contents(second)
@@ -81,6 +82,7 @@ def test_a_seed_alone_is_refused(hubbub: Hubbub, log_file: Path, tmp_path: Path,
     assert list(tmp_path.iterdir()) == [], "refused before anything was opened"
 
 
+@pytest.mark.slow
 def test_without_a_seed_no_two_releases_are_alike(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
     """Three noisy counts of scale 3/2 agree by chance once in a few hundred: five releases never all do."""
     publics = [run(hubbub, log_file, tmp_path) for _ in range(5)]

@@ -119,6 +119,7 @@ def test_a_sample_never_decides_about_the_head(
         assert all(seen[users] == keys for users, keys in head.items() if users >= exact_facts.MANY)
 
 
+@pytest.mark.slow
 def test_the_line_starts_from_the_even_chance_of_what_ran(tmp_path: Path) -> None:
     """For crowd that is not the threshold: users who hold much count less. Estimate knows, and the report as well."""
     rows = ["AnonID\tQuery\tQueryTime\tItemRank\tClickURL"]

@@ -1,5 +1,6 @@
 """Keywords and transitions: what one user's searches become, and that nobody else's change it."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pytest import raises
@@ -42,6 +43,7 @@ def test_transitions_need_times() -> None:
         counted(TRANSITIONS, [("a", None, "x", None)])
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 4), st.sampled_from("xyz")), min_size=1, max_size=12))
 def test_sessions_by_hand(rows: list[tuple[str, int, str]]) -> None:
     events: list[Event] = [(u, t * GAP // 2, q, None) for u, t, q in rows]

@@ -118,6 +118,7 @@ def test_roots_at_perfect_squares_and_beside_them() -> None:
     both(one_user(1), [({"key 0": 46341}, cap2) for cap2 in caps])
 
 
+@pytest.mark.slow
 def test_quotients_where_doubles_round() -> None:
     """λ² C² up to 2^62, far beyond the 53 bits of a double; divisors that divide it, and the ones beside them."""
     cases: list[tuple[Mapping[str, int], int]] = []

@@ -24,6 +24,7 @@ from hubbub.studio.jobs import LATE, Job
 from hubbub.studio.state import Studio
 
 
+@pytest.mark.slow
 def test_the_command_on_the_page_makes_the_release_on_the_page(client: Client, studio: Studio, hubbub: Hubbub) -> None:
     found = post(client, "/api/plan", QUESTION)
     assert found["refusal"] == "" and found["before"] == "0" and found["after_value"] == pytest.approx(4)

@@ -22,6 +22,7 @@ def log(users: int, *arguments: object, **options: object) -> pa.Table:
     return pa.Table.from_batches(list(generate(users, *arguments, **options))).combine_chunks()  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", PRESETS)
 def test_chunks_change_nothing(preset: str) -> None:
     whole = log(300, 5, preset, truth=True, canaries=MADE_UP, chunk_users=300)

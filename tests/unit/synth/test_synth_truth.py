@@ -39,6 +39,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return Made(tmp_path_factory.mktemp("truth"))
 
 
+@pytest.mark.slow
 def test_the_folder_holds_the_tables_and_nothing_else(made: Made) -> None:
     assert sorted(path.name for path in (made.folder / "truth").iterdir()) == sorted(f"{n}.parquet" for n in NAMES)
     columns = {name: pq.read_schema(made.folder / "truth" / f"{name}.parquet").names for name in NAMES}
@@ -117,6 +118,7 @@ def test_completions_are_ranked_by_what_people_ask(made: Made) -> None:
     assert made.one(asked) > 10
 
 
+@pytest.mark.slow
 def test_chunks_and_the_log_alone_change_nothing(tmp_path: Path) -> None:
     for name, chunk_users in (("one", 4096), ("two", 77)):
         synthesise(500, tmp_path / f"{name}.tsv", truth=tmp_path / name, canaries=MADE_UP, chunk_users=chunk_users)

@@ -147,6 +147,7 @@ def test_mistakes(hubbub: Hubbub, released: Path, log_file: Path, tmp_path: Path
         package.simulate(tmp_path / "sips")
 
 
+@pytest.mark.slow
 def test_no_release_draws_from_here() -> None:
     """Ordinary random numbers are for the reader of a release: the code that makes one never loads this module."""
     loaded = (

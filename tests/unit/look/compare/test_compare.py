@@ -190,6 +190,7 @@ def compared(log: SearchLog, out: Path, **more: Any) -> Comparison:
         return computed(asked, log, folder)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_numbers(log: SearchLog, tmp_path: Path) -> None:
     one, two, other = (compared(log, tmp_path / f"{i}", seed=seed) for i, seed in enumerate((1, 1, 2)))
     assert one.record() == two.record()

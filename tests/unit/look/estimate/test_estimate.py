@@ -323,6 +323,7 @@ class Odd(Korolova):
         return {table: Own(counts.local()) for table, counts in super().measure(log, mode).items()}
 
 
+@pytest.mark.slow
 def test_an_unknown_mechanism_is_simulated() -> None:
     budget: dict[str, Any] = {"epsilon": "2", "delta": "1e-3"}
     odd: Mechanism = Odd(**budget)

@@ -68,6 +68,7 @@ def test_a_chain_without_noise_releases_what_everybody_does_and_nothing_of_the_l
     assert found["clicks"][a, f"site {a}"] is None, "too few keys for counts"
 
 
+@pytest.mark.slow
 def test_counts_of_later_tables_are_consistent() -> None:
     events = walkers(60)
     for i, k in product(range(80), range(60)):

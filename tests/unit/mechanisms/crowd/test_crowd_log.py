@@ -276,6 +276,7 @@ def released(log_file: Path, out: Path, tables: tuple[str, ...] = ("queries", "l
         return package.release(log, package.Crowd(**SETTINGS, tables=list(tables)), out, users_public=300, **plan)
 
 
+@pytest.mark.slow
 def test_a_release_end_to_end(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     released(log_file, out)
@@ -303,6 +304,7 @@ def test_tasks_run_on_the_log_unchanged(hubbub: Hubbub, log_file: Path, tmp_path
         assert scores[task] and scores[task] != {"not_evaluable": "not asked for"}
 
 
+@pytest.mark.slow
 def test_names_days_and_the_order_of_rows_leave_no_trace(log_file: Path, tmp_path: Path) -> None:
     """Other ids, the same hours of another week, rows upside down: with one seed the log is the same to the byte."""
     header, *lines = aol_lines()
@@ -342,6 +344,7 @@ def test_published_tables_and_noisy_bins_make_the_log_again(tmp_path: Path, monk
     assert synthesise(again, seed).equals(read["log"])
 
 
+@pytest.mark.slow
 def test_one_user_less_shows_only_in_what_a_mechanism_put_out(tmp_path: Path) -> None:
     """Taint: the same noise with and without one user; the cards differ in hashes and numbers of rows alone."""
     lines = aol_lines()

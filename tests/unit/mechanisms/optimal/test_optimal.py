@@ -239,6 +239,7 @@ def test_the_search_never_gets_worse_and_finds_the_optimum() -> None:
     assert search.run(time.monotonic() + 5, lambda n: n >= 6, lambda _: None).sum() == 6
 
 
+@pytest.mark.slow
 def test_a_solver_that_gives_up_leaves_a_whole_solution_with_its_gap() -> None:
     problem = made_up(1, 300, 600)
     found = largest(problem, LN2, 1, SILENT)

@@ -115,6 +115,7 @@ def test_facets_lower_the_bound_and_stay_above_what_is_found(
     assert 0 < found.sum() <= with_facets
 
 
+@pytest.mark.slow
 def test_the_search_is_never_worse_than_its_start() -> None:
     problem = made_up(9, 60, 120)
     usable = problem.usable(LN2)
@@ -130,6 +131,7 @@ def test_the_search_is_never_worse_than_its_start() -> None:
     assert before > 0
 
 
+@pytest.mark.slow
 def test_two_searches_share_the_best_and_one_that_falls_behind_follows() -> None:
     problem = made_up(9, 60, 120)
     matrix, ones = problem.matrix[:, problem.usable(LN2)], np.ones(problem.usable(LN2).size, np.int64)

@@ -56,6 +56,7 @@ def test_the_frontier_is_the_frontier_of_all_solutions(seed: int) -> None:
     assert found == true
 
 
+@pytest.mark.slow
 def test_the_frontier_is_all_of_it_where_there_is_a_choice() -> None:
     """One pair of many users, of which many rows fit, beside pairs that use the same users up."""
     problem = made_up(5, 40, 16, most=2)

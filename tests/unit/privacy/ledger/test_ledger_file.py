@@ -75,6 +75,7 @@ def test_pages_overwritten(path: Path) -> None:
         Ledger(path)
 
 
+@pytest.mark.slow
 def test_no_damage_changes_a_total(path: Path) -> None:
     """Sixteen bytes anywhere: refused, or they held nothing."""
     whole, refusals = path.read_bytes(), 0

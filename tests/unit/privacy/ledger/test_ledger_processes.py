@@ -69,6 +69,7 @@ def wait(child: subprocess.Popen[str]) -> None:
     assert child.stdout.readline() == "ready\n"
 
 
+@pytest.mark.slow
 def test_exactly_the_cap_is_won(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     with Ledger(path) as book:

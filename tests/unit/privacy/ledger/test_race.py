@@ -68,6 +68,7 @@ def test_four_releases_race_for_the_last_of_a_cap(hubbub: Hubbub, log_file: Path
     assert sorted(c["accounting"]["earlier_releases"] for c in cards) == [[], ["default-r1"]]
 
 
+@pytest.mark.slow
 def test_one_folder_is_written_by_one_run(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
     first = start(log_file, tmp_path, "out")
     wait_until_ready(first)

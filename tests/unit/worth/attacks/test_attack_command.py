@@ -63,6 +63,7 @@ def test_a_private_release_stays_within_its_guarantee(
         assert book.spent("default") == spent, "an attack spends nothing"
 
 
+@pytest.mark.slow
 def test_names_are_no_protection(hubbub: Hubbub, made_up: Path, tmp_path: Path) -> None:
     out, log = tmp_path / "names", made_up / "log.parquet"
     hubbub("release", log, "--mechanism", "pseudonyms", "--not-private", "--out", out)

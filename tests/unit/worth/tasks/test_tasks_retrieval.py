@@ -130,5 +130,6 @@ def test_a_log_that_says_it_keeps_the_users_is_split_like_the_original(made: Pat
             Retrieval().score(table, table, Setup())
 
 
+@pytest.mark.slow
 def test_the_contract_of_retrieval() -> None:
     check_task(Retrieval(), users=30)
