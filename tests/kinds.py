@@ -24,7 +24,7 @@ SLOW = "slow"
 KINDS = FOLDERS | {SLOW: "takes seconds: of a fast folder, and not run by plain `pytest`"}
 FAST = ("unit", "property")
 ONLY_FAST = " or ".join(FAST)
-UNTRACED = ("docs", "statistical")  # coverage would cost much here, and the other kinds run the same lines
+UNTRACED = ("docs", "property", "statistical")  # coverage would cost much here, and other kinds run the same lines
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -46,10 +46,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
     """Mark every test with its kind."""
     for item in items:
-        kind = SLOW if item.get_closest_marker(SLOW) else kind_of_folder(item.path)
-        if kind and kind != SLOW:
-            item.add_marker(kind)
-        if kind in UNTRACED:
+        folder = kind_of_folder(item.path)
+        if folder and not item.get_closest_marker(SLOW):
+            item.add_marker(folder)
+        if folder in UNTRACED:
             item.add_marker("no_cover")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import re
 import tokenize
@@ -35,9 +36,15 @@ def files() -> list[Path]:
     return sorted(HOME.rglob("*.py"))
 
 
+@functools.cache
+def tree(file: Path) -> ast.Module:
+    """A file, parsed once for all tests."""
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
 def docstrings(file: Path) -> Iterator[str]:
     """Every docstring of a file: of the module, of classes, of functions."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(file)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
             yield text
 
@@ -51,7 +58,7 @@ def odd(text: str) -> list[str]:
 def test_every_class_has_a_name_of_its_own() -> None:
     found = defaultdict(list)
     for file in files():
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree(file)):
             if isinstance(node, ast.ClassDef):
                 found[node.name].append(str(file.relative_to(HOME)))
     assert {name: where for name, where in found.items() if len(where) > 1} == {}

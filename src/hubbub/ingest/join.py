@@ -27,14 +27,14 @@ from hubbub.files import disk_errors
 from hubbub.ingest.lines import Ints
 from hubbub.ingest.numbers import LATEST
 from hubbub.ingest.records import PART_REJECTS, rejects
-from hubbub.ingest.schema import NOTHING, SCHEMA, TEXT_KEPT, ReadPart, Reason
+from hubbub.ingest.schema import NOTHING, SCHEMA, TEXT_KEPT, ReadPart, Reason, no_rows
 from hubbub.switches import switch
 
 PARTS = switch(__name__, "PARTS", 64, low=3)
 HELD = switch(__name__, "HELD", 256 << 20, low=0)
 LOOSE = pa.schema([*SCHEMA, ("id", pa.string()), ("click", pa.bool_()), ("line", pa.int64())])
 """A search (rank and url NULL) or a click (time NULL, query empty); `line` counts from 0 at the part's first line."""
-NO_REJECTS = pa.RecordBatch.from_pylist([], schema=PART_REJECTS)
+NO_REJECTS = no_rows(PART_REJECTS)
 HEAP = LOOSE.append(pa.field("file", pa.int32()))
 
 

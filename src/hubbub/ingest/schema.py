@@ -23,7 +23,14 @@ SCHEMA = pa.schema(
     ]
 )
 ROLES = ("user", "time", "query", "rank", "url")
-NOTHING = pa.RecordBatch.from_pylist([], schema=SCHEMA)
+
+
+def no_rows(schema: pa.Schema) -> pa.RecordBatch:
+    """A batch without rows. Given a list, even an empty one, pyarrow loads pandas where there is one, which is slow."""
+    return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
+
+
+NOTHING = no_rows(SCHEMA)
 
 REJECTS = pa.schema(
     [

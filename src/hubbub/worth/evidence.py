@@ -26,6 +26,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from hubbub.errors import InputError
+from hubbub.ingest.schema import no_rows
 from hubbub.steps.keys import CLICKS, KEYWORDS, QUERIES, TRANSITIONS, Keys
 from hubbub.steps.sessions import GAP, SEPARATOR, sessions
 
@@ -43,7 +44,9 @@ TABLES: dict[str, tuple[str, ...]] = {
 """The tables and the columns of their keys."""
 TYPES = {"queries": pa.list_(pa.string())}
 EMPTY: dict[str, pa.Table] = {
-    name: pa.schema([*((c, TYPES.get(c, pa.string())) for c in columns), ("n", pa.int64())]).empty_table()
+    name: pa.Table.from_batches(
+        [no_rows(pa.schema([*((c, TYPES.get(c, pa.string())) for c in columns), ("n", pa.int64())]))]
+    )
     for name, columns in TABLES.items()
 }
 """The tables without a row."""

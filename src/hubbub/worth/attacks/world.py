@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hubbub.engines.duckdb import DuckDB
-from hubbub.ingest.schema import SCHEMA
+from hubbub.ingest.schema import NOTHING, SCHEMA
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Rows
 from hubbub.noise import SeededNoise
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Flags = npt.NDArray[np.bool_]
 PREFERRED = (QUERIES, CLICKS, KEYWORDS)
 APART = 60  # seconds between the searches of a fake account
-NOBODY = SCHEMA.empty_table()
+NOBODY = pa.Table.from_batches([NOTHING])
 
 
 def attacked(mechanism: Mechanism) -> tuple[str, Keys]:
