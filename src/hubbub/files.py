@@ -53,10 +53,11 @@ def whole(out: Path) -> Iterator[Path]:
     try:
         with disk_errors(out):
             yield partial.path
-            _sync(partial.path)
+            for path in [*sorted(partial.path.rglob("*"), reverse=True), partial.path]:  # folders after what is in them
+                sync(path)
             require_free(out)
             partial.path.rename(out)
-            _sync_folder(out.parent)
+            sync(out.parent)
     finally:
         partial.remove()
 
@@ -159,17 +160,9 @@ def lock(folder: Path) -> int:
     return descriptor
 
 
-def _sync(folder: Path) -> None:
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            with path.open("rb") as file:
-                os.fsync(file.fileno())
-    for path in [*sorted(p for p in folder.rglob("*") if p.is_dir()), folder]:
-        _sync_folder(path)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Have the disk keep a file, or the names in a folder."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

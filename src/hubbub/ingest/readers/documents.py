@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -122,8 +122,8 @@ def instant(text: str) -> str:
     return str(seconds)
 
 
-def trouble(found: Document) -> Reason | None:
-    """The reason to reject a document in which a JSON escape stands for a NUL or for half a character."""
+def trouble(found: Iterable[str]) -> Reason | None:
+    """The reason to reject texts in which a JSON escape stands for a NUL or for half a character."""
     text = "".join(found)
     if "\0" in text:
         return Reason.NUL_BYTE

@@ -21,6 +21,7 @@ from hubbub.ingest.arrays import elements
 from hubbub.ingest.lines import Block, Codes, Ints, Overlong, blocks
 from hubbub.ingest.readers.base import NothingStated
 from hubbub.ingest.readers.documents import parse as parse_object
+from hubbub.ingest.readers.documents import trouble
 from hubbub.ingest.records import build, overlong, rejects
 from hubbub.ingest.schema import TEXT_KEPT, ReadPart, ReadTask, Reason
 from hubbub.ingest.sources import is_parquet, opened
@@ -171,7 +172,7 @@ def _part(found: Mapping[int, Found], code: Codes, text: Callable[[int], bytes],
     events: list[Event] = []
     at: list[int] = []
     for line, told in found.items():
-        reason = told if isinstance(told, Reason) else _trouble(told)
+        reason = told if isinstance(told, Reason) else trouble(text for event in told for text in event)
         if reason is not None:
             code[line] = reason
         elif not isinstance(told, Reason):
@@ -193,19 +194,6 @@ def _rejects(where: Ints, why: Codes, text: Callable[[int], bytes]) -> pa.Record
     texts = [text(line) for line in where.tolist()]
     length = np.array([len(one) for one in texts], np.int64)
     return rejects(where, why, length, pa.array([one[:TEXT_KEPT] for one in texts], pa.binary()))
-
-
-def _trouble(events: Sequence[Event]) -> Reason | None:
-    """The reason to reject a line in which an escape stands for a NUL or for half a character."""
-    for event in events:
-        text = "".join(event)
-        if "\0" in text:
-            return Reason.NUL_BYTE
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            return Reason.BAD_ENCODING
-    return None
 
 
 def parameters(query: str, once: str = "") -> dict[str, str] | Reason:
