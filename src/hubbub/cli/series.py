@@ -31,7 +31,7 @@ class SeriesOptions:
     first: Annotated[str, typer.Option(help="The first day of the first period, such as 2026-01-01.", metavar="DAY")]
     periods: Annotated[int, typer.Option(help="How many periods are planned.", metavar="N")] = 12
     longest: Annotated[int | None, typer.Option(help="How many there may be at most (as planned).", metavar="N")] = None
-    length: Annotated[str, typer.Option(help="day, week, month, quarter, year, or such as '10 days'.")] = "month"
+    length: Annotated[str, typer.Option(help="day, week, month, quarter, year, or for example '10 days'.")] = "month"
     schedule: Annotated[
         str, typer.Option(help="even, front (more early, less at the end), or a whole weight per period: 1,1,3.")
     ] = "even"
