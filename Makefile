@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: venv demo test browser audit check bench pictures clean
+.PHONY: venv demo test browser databases audit check bench pictures clean
 
 venv: $(VENV)/.ready  ## the virtual environment, from pinned constraints
 
@@ -22,6 +22,11 @@ browser:              ## Chromium for the tests that look at pages: Debian's, un
 	test -n "$$HUBBUB_CHROMIUM" || command -v chromium || command -v chromium-browser || command -v google-chrome || \
 	{ export DEBIAN_FRONTEND=noninteractive; apt-get -o Acquire::Retries=5 update && \
 	apt-get -o Acquire::Retries=5 install --yes --no-install-recommends chromium; }
+
+databases:            ## PostgreSQL and MariaDB for the tests that read them: Debian's, unless they are there (needs root)
+	{ ls /usr/lib/postgresql/*/bin/initdb && command -v mariadbd; } || \
+	{ export DEBIAN_FRONTEND=noninteractive; apt-get -o Acquire::Retries=5 update && \
+	apt-get -o Acquire::Retries=5 install --yes --no-install-recommends postgresql mariadb-server; }
 
 audit: venv           ## everything the tests sample, ten times over and on twenty seeds; then every mutant
 	$(BIN)/hubbub audit

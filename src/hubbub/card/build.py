@@ -106,6 +106,7 @@ def _release(mechanism: Mechanism, facts: Facts) -> dict[str, object]:
         "allow_empty": facts.allow_empty,
         "drop_outside": facts.drop_outside,
         "other_people": facts.other_people,
+        "own_query": facts.own_query,
     }
 
 

@@ -100,6 +100,8 @@ class Facts:
     """… and lets rows outside her period go."""
     other_people: bool = False
     """Whether she states that these are other people, whatever the ledger knows of these records."""
+    own_query: bool = False
+    """Whether a query of hers made the log's rows, each of one user's own, which nothing checks."""
     files: Mapping[str, Written] = field(default_factory=dict)
     published: date = field(default_factory=lambda: datetime.now(UTC).date())
     versions: Mapping[str, str] = field(default_factory=installed)
@@ -158,6 +160,7 @@ def facts_of(card: Card) -> Facts:
         allow_empty=release.allow_empty,
         drop_outside=release.drop_outside,
         other_people=release.other_people,
+        own_query=release.own_query,
         files={f.path: Written(f.sha256, f.rows) for f in release.files},
         published=date.fromisoformat(release.published),
         versions=versions | {name: made.libraries[name] for name in LIBRARIES},

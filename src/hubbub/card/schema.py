@@ -56,6 +56,7 @@ class ReleasePart(Part):
     allow_empty: bool
     drop_outside: bool
     other_people: bool
+    own_query: bool
 
 
 class Claimed(Part):

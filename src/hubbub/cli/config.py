@@ -69,7 +69,11 @@ def kinds_of(*groups: type) -> dict[str, type]:
 def resolved(*groups: object) -> dict[str, Any]:
     """Options as a file that runs the command again has them: paths as they can be found from anywhere."""
     given = {name: value for group in groups for name, value in vars(group).items() if name not in (*APART, *BUDGET)}
-    return given | {name: str(Path(given[name]).absolute()) for name in PATHS if given.get(name) not in (None, "-")}
+    return given | {
+        name: str(Path(given[name]).absolute())
+        for name in PATHS
+        if given.get(name) not in (None, "-") and "://" not in given[name]
+    }
 
 
 def parse_settings(pairs: list[str]) -> dict[str, str]:

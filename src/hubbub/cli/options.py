@@ -104,6 +104,11 @@ class ReadingOptions:
         str | None,
         typer.Option(help="For `weblog`, `solr`: the parameter of a request that is the query (q).", metavar="P"),
     ] = None
+    query: Annotated[
+        str | None,
+        typer.Option(help="For a database: what to read. Each row must come from rows of its own user.", metavar="SQL"),
+    ] = None
+    table: Annotated[str | None, typer.Option(help="For a database: the table to read.", metavar="NAME")] = None
     canonical_urls: Annotated[bool | None, typer.Option("--canonical-urls", help="Canonicalise clicked URLs.")] = None
 
     def roles(self) -> dict[str, str] | None:
@@ -164,7 +169,9 @@ class LogOptions(LedgerOptions, EngineOptions, ReadingOptions):
     ASKED: ClassVar[str] = "LOG"
     log: Annotated[
         str | None,
-        typer.Argument(help="The log: a file, a folder, a quoted glob, or - (standard input).", metavar="LOG"),
+        typer.Argument(
+            help="The log: a file, a folder, a quoted glob, - (standard input), or a database.", metavar="LOG"
+        ),
     ] = None
     config: Annotated[
         str | None, typer.Option(help="TOML with any of these options and a [card] table.", metavar="FILE")

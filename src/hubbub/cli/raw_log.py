@@ -79,13 +79,20 @@ def with_format(log: Log, terminal: Terminal) -> Log:
 
 @contextmanager
 def on_disk(log: Log) -> Iterator[Log]:
-    """The log where it can be read more than once: standard input is kept aside, and removed after use."""
+    """The log where it can be read more than once: standard input and rows of a database are removed after use."""
+    from hubbub.ingest.databases import fetched, is_database, refuse_statements
     from hubbub.ingest.standard_input import DASH, spooled
 
-    if log.require() != DASH:
+    source, work = log.require(), Path(log.work) if log.work else None
+    if is_database(source):
+        with fetched(source, log.query, log.table, work) as file:
+            yield replace(log, log=str(file), format=log.format or "table")
+        return
+    refuse_statements(source, log.query, log.table)
+    if source != DASH:
         yield log
         return
-    with spooled(Path(log.work) if log.work else None) as file:
+    with spooled(work) as file:
         yield replace(log, log=str(file))
 
 
@@ -111,6 +118,7 @@ def open_log(log: LogOptions, period: Period | None, terminal: Terminal, run: Ru
         encoding=log.encoding,
         time_format=log.time_format,
         query_parameter=log.query_parameter,
+        own_query=log.query is not None,
         canonical_urls=bool(log.canonical_urls),
         engine=log.engine or "duckdb",
         master=log.master,

@@ -38,6 +38,8 @@ class Ingested:
     """Records with a blank query: neither kept nor rejected."""
     stated: dict[str, str] = field(default_factory=dict)
     """Separator, encoding and form of times as they were stated or recognised, by option."""
+    own_query: bool = False
+    """Whether the rows are the result of a query of the owner's, which nothing checks."""
 
     def __post_init__(self) -> None:
         """A column is named on the card: what is not text must be refused before anything is spent."""

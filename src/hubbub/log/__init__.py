@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from importlib import import_module
 from pathlib import Path
@@ -110,7 +110,7 @@ class SearchLog:
 
 
 def read_log(
-    source: str | Path,
+    source: Any,
     *,
     format: str = "auto",
     columns: Mapping[str, str] | None = None,
@@ -119,6 +119,9 @@ def read_log(
     encoding: str | None = None,
     time_format: str | None = None,
     query_parameter: str | None = None,
+    query: str | None = None,
+    table: str | None = None,
+    own_query: bool = False,
     canonical_urls: bool = False,
     engine: str | Callable[[Path], Engine] = "duckdb",
     master: str | None = None,
@@ -128,15 +131,19 @@ def read_log(
     run: Run | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> SearchLog:
-    """Read and clean a log file, folder or glob; the log lives in the engine until it is closed.
+    """Read and clean a log: a file, folder or glob, a database, or rows; it lives in the engine until it is closed.
 
     The format `auto` is recognised by names and first lines; `ingested.format` then says what it was taken for.
     Of a table, `separator`, `encoding` and `time_format` say how its text is laid out, where its head does not;
     of a log of requests, `query_parameter` says which parameter is the query.
+    Of a database (`postgresql://…`), `table` or `query` says what to read; `own_query` says of any other source that a
+    query of yours made its rows, which the card repeats. Rows are a data frame of pandas or polars, an Arrow table, a
+    relation of DuckDB, or an iterator of Arrow batches.
     `engine` is `duckdb`, `spark` (on the `master` given, or on this machine), or a function of the work folder.
     With a `run`, what takes long is kept in its folder, and read from there if it was interrupted.
     """
     from hubbub.ingest import AUTO, Stated, ingest, sniff
+    from hubbub.ingest.databases import named
     from hubbub.ingest.distributed import apart, ingest_apart
 
     held = _work_folder(work) if run is None else run
@@ -145,14 +152,16 @@ def read_log(
         try:
             ingested = None if run is None else run.ingested
             if ingested is None:
-                if format == AUTO:
-                    format = sniff(source, columns).format
-                how: dict[str, Any] = {"format": format, "columns": columns, "canonical_urls": canonical_urls}
-                how["stated"] = Stated(separator, encoding, time_format, query_parameter)
-                if made.distributed and apart(format, source):
-                    ingested = ingest_apart(made, source, held.path, **how)
-                else:
-                    ingested = ingest(source, held.path, **how, threads=threads or 2, progress=progress)
+                stated = Stated(separator, encoding, time_format, query_parameter)
+                with named(source, query, table, work) as (here, form):
+                    chosen = (form or sniff(here, columns).format) if format == AUTO else format
+                    how: dict[str, Any] = {"format": chosen, "columns": columns, "stated": stated}
+                    how["canonical_urls"] = canonical_urls
+                    if made.distributed and apart(chosen, here):
+                        ingested = ingest_apart(made, here, held.path, **how)
+                    else:
+                        ingested = ingest(here, held.path, **how, threads=threads or 2, progress=progress)
+                ingested = replace(ingested, own_query=own_query or query is not None)
                 if run is not None:
                     run.keep(ingested)
             return SearchLog(made, ingested, held.path, period, run=run, _held=held)

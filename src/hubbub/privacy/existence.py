@@ -40,6 +40,10 @@ STATED = (
     "The owner states that these are other people than those of every other population in the ledger, even if their "
     "records are the same; nothing checks that."
 )
+OWN_QUERY = (
+    "The log is the result of a query of the owner's, who states that each of its rows was made from the rows of that "
+    "row's own user alone; nothing checks that."
+)
 
 
 def causes(mechanism: Mechanism, facts: Facts) -> tuple[Cause, ...]:
@@ -57,5 +61,5 @@ def causes(mechanism: Mechanism, facts: Facts) -> tuple[Cause, ...]:
 def conditions(mechanism: Mechanism, facts: Facts) -> list[str]:
     """The conditions in the words of the card."""
     said = (cause.value.format(max_rejects=facts.max_rejects) for cause in causes(mechanism, facts))
-    stated = [STATED] if facts.other_people else []
+    stated = [said for said, true in ((STATED, facts.other_people), (OWN_QUERY, facts.own_query)) if true]
     return [NOT_CLAIMED, *(f"It exists only because {cause}." for cause in said), *stated]

@@ -44,7 +44,8 @@ def write_public(
         path.name: Written(sha256_of(path), rows)
         for path, rows in write_tables(folder, log, plan.mechanism, counts, tables).items()
     }
-    facts = replace(plan.facts(booked, log.ingested.columns["user"]), files=tables_written)
+    read = log.ingested
+    facts = replace(plan.facts(booked, read.columns["user"]), files=tables_written, own_query=read.own_query)
     card = build_card(plan.mechanism, facts)
     card = with_pages(card, {page.name: sha256_of(page) for page in write_pages(folder, card)})
     (folder / "card.json").write_text(card.text(), encoding="utf-8")
