@@ -72,8 +72,11 @@ NOT_OF_THE_LOG = {
         "ingest/times.py clock",
         "ingest/run.py _refuse_overwriting ingest",
         "ingest/sniff.py sniff",
-        "ingest/readers/table.py _mapping",
+        "ingest/readers/table.py _mapping settled",
         "ingest/readers/ubi.py columns",
+        "ingest/readers/events.py columns",
+        "ingest/readers/algolia.py columns",
+        "ingest/databases.py _refuse refuse_statements",
     },
     "what the ledger says, or the plan": {
         "release/refusals.py refuse_other_period refuse_by_ledger",
