@@ -109,6 +109,12 @@ class ReadingOptions:
         typer.Option(help="For a database: what to read. Each row must come from rows of its own user.", metavar="SQL"),
     ] = None
     table: Annotated[str | None, typer.Option(help="For a database: the table to read.", metavar="NAME")] = None
+    own_query: Annotated[
+        bool | None,
+        typer.Option(
+            "--own-query", help="A query of yours made these rows, each from its own user's; as --query says."
+        ),
+    ] = None
     canonical_urls: Annotated[bool | None, typer.Option("--canonical-urls", help="Canonicalise clicked URLs.")] = None
 
     def roles(self) -> dict[str, str] | None:

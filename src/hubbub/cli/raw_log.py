@@ -86,7 +86,8 @@ def on_disk(log: Log) -> Iterator[Log]:
     source, work = log.require(), Path(log.work) if log.work else None
     if is_database(source):
         with fetched(source, log.query, log.table, work) as file:
-            yield replace(log, log=str(file), format=log.format or "table")
+            own = log.own_query or log.query is not None
+            yield replace(log, log=str(file), format=log.format or "table", query=None, table=None, own_query=own)
         return
     refuse_statements(source, log.query, log.table)
     if source != DASH:
@@ -118,7 +119,7 @@ def open_log(log: LogOptions, period: Period | None, terminal: Terminal, run: Ru
         encoding=log.encoding,
         time_format=log.time_format,
         query_parameter=log.query_parameter,
-        own_query=log.query is not None,
+        own_query=bool(log.own_query),
         canonical_urls=bool(log.canonical_urls),
         engine=log.engine or "duckdb",
         master=log.master,

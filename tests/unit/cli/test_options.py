@@ -20,7 +20,8 @@ from hubbub.cli.terminal import Terminal, command
 
 SPEAKS = "--json=False --quiet=False --verbose=False"
 READ = (
-    "--format --columns --separator --encoding --time-format --query-parameter --query --table --canonical-urls "
+    "--format --columns --separator --encoding --time-format --query-parameter --query --table --own-query "
+    "--canonical-urls "
     "--memory --population --dataset --ledger --config"
 )
 LOG = f"{READ} --work --engine --master --threads"
@@ -42,7 +43,8 @@ PROMISED = {
     "card": "release! --check=False --registry",
     "audit": "--mechanism --quick=False --mutants=False",
     "reproduce": "id --experiments=False --users --draws --seed --out --log --format --columns --canonical-urls "
-    "--separator --encoding --time-format --query-parameter --query --table --memory --threads --work --population --dataset --ledger",
+    "--separator --encoding --time-format --query-parameter --query --table --own-query "
+    "--memory --threads --work --population --dataset --ledger",
     "studio": f"paths --port=0 --no-browser=False --folder=. {READ} --threads --max-rejects {OWNER}",
     "ledger show": "population --ledger",
     "ledger cap": "population! --epsilon! --delta! --thresholds --new-population --ledger",
