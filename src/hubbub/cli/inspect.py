@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -47,7 +48,7 @@ def inspect(log: InspectOptions, terminal: Terminal) -> None:
     share = log.share()
     with on_disk(log) as here:
         if (why := unknown(here)) is not None:
-            _propose(here.require(), log.require(), why, terminal)
+            _propose(here.require(), log, why, terminal)
             return
         with looking("inspect", here, stated.owner.period, terminal, BANNER) as raw:
             found = profile(raw, share)
@@ -73,11 +74,14 @@ def unknown(log: NewLogOptions) -> str | None:
     return None
 
 
-def _propose(file: str, called: str, why: str, terminal: Terminal) -> None:
-    """Show what an unknown file looks like."""
+def _propose(file: str, log: InspectOptions, why: str, terminal: Terminal) -> None:
+    """Show what an unknown file, or the rows of a database, look like."""
     from hubbub.ingest.proposal import lines, propose
 
-    found = propose(file, called)
+    found = propose(file, log.require())
+    for name in ("query", "table"):
+        if said := getattr(log, name):
+            found = replace(found, command=f"{found.command} --{name} {shlex.quote(said)}")
     terminal.say(why)
     terminal.say_all(lines(found))
     terminal.document({"owner_only": {"proposal": found.record()}})

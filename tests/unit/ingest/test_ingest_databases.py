@@ -232,3 +232,10 @@ def test_a_table_name_is_a_name(embedded: dict[str, str], tmp_path: Path) -> Non
     for source in embedded.values():
         with pytest.raises(InputError), fetched(source, None, 'searches" WHERE who = "u1', tmp_path):
             pass
+
+
+def test_a_look_at_a_table_nobody_described_proposes_a_command(embedded: dict[str, str], tmp_path: Path) -> None:
+    look = ["inspect", embedded["sqlite"], "--table", "searches", "--ledger", str(tmp_path / "ledger.sqlite")]
+    done = CliRunner().invoke(app, look)
+    assert done.exit_code == 0, done.output
+    assert "--columns user=USER" in done.output and "--table searches" in done.output
