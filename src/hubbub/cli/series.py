@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hubbub.series import SeriesPeriod, SeriesPlan
 
 series = typer.Typer(
-    help="Periods under one guarantee: plan, add, show, end, erase.", no_args_is_help=True, rich_markup_mode=None
+    help="Periods under one guarantee: plan, add, show, end, index, erase.", no_args_is_help=True, rich_markup_mode=None
 )
 SeriesFolder = Annotated[str, typer.Argument(help="The folder of the series.", metavar="DIR")]
 
@@ -112,6 +112,8 @@ def plan(
     Example: hubbub series plan year --epsilon 2 --delta 1e-6 --first 2026-01-01 --periods 12
     """
     from hubbub.card.strength import remarks
+    from hubbub.look.cadence import estimate_cadence
+    from hubbub.look.cadence.words import lines
     from hubbub.privacy.ledger import Ledger
     from hubbub.series import fix
     from hubbub.series.plan import refuse_plan
@@ -122,10 +124,15 @@ def plan(
     terminal.say(guarantee.sentence(f"{span}, in all periods together,"))
     for remark in remarks(guarantee, planned.users_public):
         terminal.warn(remark)
-    entry = None
+    entry = estimate = None
     with Ledger(None if ledger is None else Path(ledger)) as book:
         if dry_run:
             refuse_plan(planned, book, new_population=bool(new_population))
+            if planned.users_public is not None:
+                estimate = estimate_cadence(mechanism, planned.users_public)
+                terminal.say_all(lines(estimate))
+            else:
+                terminal.say("With --users-public N: what would come out when, as a series, in a few lists, or once.")
             terminal.say("Nothing was reserved.")
         else:
             entry = fix(planned, Path(folder), book, new_population=bool(new_population)).id
@@ -143,6 +150,7 @@ def plan(
             "longest": mechanism.constants.longest,
             "schedule": str(mechanism.settings["schedule"]),
             "private": guarantee.private,
+            "estimate": None if estimate is None else estimate.record(),
         }
     )
 
@@ -193,6 +201,7 @@ def _say(made: SeriesPeriod, terminal: Terminal) -> None:
     if not release.private:
         terminal.say("NOT PRIVATE: stamped so; do not publish.")
     terminal.say(f"Open {made.folder}/public/index.html; check with: hubbub card {made.folder} --check")
+    terminal.say(f"All periods so far: {made.folder.parent}/public/index.html")
     terminal.document({"period": made.label, "out": str(made.folder), "repeated": made.repeated, "tables": rows})
 
 
@@ -254,6 +263,27 @@ def end(folder: SeriesFolder, ledger: LedgerFile = None, *, terminal: Terminal) 
         end_series(folder, book)
     terminal.say("The series has ended. Its owner-only/ may be deleted; the budget stays spent.")
     terminal.document({"folder": str(Path(folder).absolute()), "ended": True})
+
+
+@series.command(cls=Listed)
+@command
+def index(
+    folder: SeriesFolder,
+    address: Annotated[
+        str | None, typer.Option(help="Where the folder is on the web, for the feed; kept from then on.", metavar="URL")
+    ] = None,
+    *,
+    terminal: Terminal,
+) -> None:
+    """Write DIR/public again, from what is published: page, long table, feed. Costs nothing.
+
+    Example: hubbub series index year --address https://library.example/searches/
+    """
+    from hubbub.show.series.index import write_index
+
+    page = write_index(folder, address)
+    terminal.say(f"Open {page}.")
+    terminal.document({"index": str(page), "files": sorted(str(path) for path in page.parent.iterdir())})
 
 
 @series.command(cls=Listed)

@@ -9,7 +9,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from inspect import Parameter, Signature, signature
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -108,7 +108,15 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         left_out = {name for mark in marks if isinstance(mark, Without) for name in mark}
         types = get_type_hints(kind, include_extras=True)
         own = [f for f in fields(kind) if f.init and f.name not in left_out]
-        offered += [Parameter(f.name, Parameter.KEYWORD_ONLY, default=f.default, annotation=types[f.name]) for f in own]
+        offered += [
+            Parameter(
+                f.name,
+                Parameter.KEYWORD_ONLY,
+                default=Parameter.empty if f.default is MISSING else f.default,
+                annotation=types[f.name],
+            )
+            for f in own
+        ]
         groups[parameter.name] = kind, [f.name for f in own]
 
     @functools.wraps(function)

@@ -28,6 +28,7 @@ from hubbub.release.refusals import refuse_damaged, refuse_same_records
 from hubbub.series.plan import OWNER_ONLY, PUBLISHED, STATE, SeriesPlan, opened, today
 from hubbub.series.run import SeriesRun
 from hubbub.series.state import IDLE, StateFolder, alone
+from hubbub.show.series.index import PAGE, write_index
 from hubbub.steps.mode import Say, quiet
 
 if TYPE_CHECKING:
@@ -261,7 +262,7 @@ def _refuse_other_ids(run: SeriesRun, before: int) -> None:
 
 
 def _placed(plan: SeriesPlan, folder: Path, held: StateFolder, run: int) -> SeriesPeriod:
-    """Put the kept bytes of a period where they belong, unless they stand there."""
+    """Put the kept bytes of a period where they belong, unless they stand there; then the index of what is out."""
     label = plan.mechanism.calendar.label(held.state.periods[run])
     out = folder / label
     if out.exists():
@@ -272,11 +273,14 @@ def _placed(plan: SeriesPlan, folder: Path, held: StateFolder, run: int) -> Seri
                 given=f"{out}: {broken[0]}",
                 next="move it away, and the same call writes it again, with the same bytes",
             )
+        if not (folder / PUBLISHED / PAGE).exists():
+            write_index(folder)
         return SeriesPeriod(label, out, True)
     place = f"published-{run:03}"
     with whole(out) as made:
         shutil.copytree(held.path / place, made / PUBLISHED)
         permit(made, 0o755, 0o644)
+    write_index(folder)
     return SeriesPeriod(label, out, False)
 
 

@@ -25,12 +25,14 @@ READ = (
     "--memory --population --dataset --ledger --config"
 )
 LOG = f"{READ} --work --engine --master --threads"
+READ_PERIOD = " ".join(option for option in LOG.split() if option not in ("--population", "--dataset", "--config"))
 LISTS = "--serp --pool --public-list --previous"
 MECHANISM = f"--mechanism --epsilon --delta --set --variant --neighbours --tables {LISTS}"
 OWNER = "--users-public --new-population --other-people --allow-empty --drop-outside"
 PROMISED = {
     "demo": "--out=demo --users=20000",
-    "synth": "--users! --out! --preset=aol --seed=0 --truth --canaries",
+    "synth": "--users! --out! --preset=aol --seed=0 --truth --canaries --start --days --every=month --changing=0 "
+    "--arriving=0.0 --leaving=0.0",
     "inspect": f"log {LOG} --max-rejects --rejects",
     "estimate": f"log {LOG} --max-rejects {MECHANISM} --users --preset --sample --runs",
     "release": f"log {LOG} --max-rejects {MECHANISM} {OWNER} --out --seed --not-private",
@@ -51,6 +53,14 @@ PROMISED = {
     "ledger export": "--ledger",
     "ledger plan": "population! --releases! --mechanism=crowd --delta --set --variant --neighbours --tables --serp "
     "--pool --declare=False --ledger",
+    "series plan": "folder! --epsilon! --delta! --first! --periods=12 --longest --length=month --schedule=even "
+    "--counts=0.3 --pool=40 --tables=queries --unit=user --public-list --lag=0 --users-public --population=default "
+    "--dataset=series --max-rejects --config --seed --not-private=False --dry-run=False --new-population --ledger",
+    "series add": f"folder! log {READ_PERIOD} --period --other-ids=False --other-people=False --ledger",
+    "series show": "folder! --ledger",
+    "series end": "folder! --ledger",
+    "series index": "folder! --address",
+    "series erase": "folder! --user! --ledger",
     "pool build": "--out! --ngrams=False --queries --release --size",
 }
 TREE: Any = typer.main.get_command(app)
