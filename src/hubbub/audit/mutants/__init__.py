@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from hubbub.audit.protocols import Subject
 from hubbub.log import SearchLog
@@ -25,6 +25,8 @@ from hubbub.noise.source import Integers
 from hubbub.steps.counts import LocalCounts
 from hubbub.steps.mode import RunMode
 
+Make = Callable[[Mechanism], Subject]
+"""Makes a broken version of a mechanism."""
 SHARED_BLOCK = 2
 
 
@@ -33,7 +35,7 @@ class Mutant:
     """One way in which the code could be wrong."""
 
     name: str
-    make: Callable[[Mechanism], Subject]
+    make: Make
     needs: str = ""
     """The table it breaks, where only some subjects have it."""
     variant: str = ""
@@ -76,14 +78,28 @@ class _Noise:
         return self.source.secret(step)
 
 
-def _with_noise(wrap: Callable[[NoiseSource], NoiseSource]) -> Callable[[Mechanism], Subject]:
-    def make(mechanism: Mechanism) -> Subject:
-        def perturb(counts: Mapping[str, LocalCounts], noise: NoiseSource) -> Tables:
-            return mechanism.draw(counts, wrap(noise))
+def _measured(change: Callable[[Mechanism, SearchLog, RunMode], dict[str, Any]]) -> Make:
+    """The mechanism measures like this."""
+    return lambda mechanism: replace(Subject.of(mechanism), measure=partial(change, mechanism))
 
-        return replace(Subject.of(mechanism), perturb=perturb)
 
-    return make
+def _perturbed(change: Callable[[Mechanism, Mapping[str, Any], NoiseSource], Tables]) -> Make:
+    """The mechanism perturbs like this."""
+    return lambda mechanism: replace(Subject.of(mechanism), perturb=partial(change, mechanism))
+
+
+def _with_noise(wrap: Callable[[NoiseSource], NoiseSource]) -> Make:
+    """The mechanism is given other noise."""
+    return _perturbed(lambda mechanism, counts, noise: mechanism.draw(counts, wrap(noise)))
+
+
+def _loosened(**limits: int) -> Make:
+    """Limits on one user are others than the mechanism states."""
+    return lambda mechanism: replace(Subject.of(mechanism), measure=_limited(mechanism, limits).measure)
+
+
+def _limited(mechanism: Mechanism, limits: Mapping[str, int]) -> Mechanism:
+    return _like(mechanism, {name: limits.get(name, value) for name, value in mechanism.settings.items()})
 
 
 class _Halved(_Noise):
@@ -111,7 +127,7 @@ class _Float(_Noise):
         return drawn  # type: ignore[return-value]
 
 
-def _moved(rule: str, by: int) -> Callable[[Mechanism], Subject]:
+def _moved(rule: str, by: int) -> Make:
     """A rule (values, level) is off by one: −1 lets too much pass, +1 is `>` where `>=` is promised."""
 
     def make(mechanism: Mechanism) -> Subject:
@@ -126,52 +142,42 @@ def _moved(rule: str, by: int) -> Callable[[Mechanism], Subject]:
     return make
 
 
-def _without_bound(mechanism: Mechanism) -> Subject:
-    settings = dict(mechanism.settings) | {k: 1000 for k in ("d", "d_c", "d_t") if k in mechanism.settings}
-    return replace(Subject.of(mechanism), measure=_like(mechanism, settings).measure)
+LOOSE = dict.fromkeys(("d", "d_c", "d_t"), 1000)
+_without_bound = _loosened(**LOOSE)
 
 
 def _repeats(mechanism: Mechanism) -> Subject:
     """Events are counted where distinct users are promised."""
-    loose = _like(
-        mechanism, dict(mechanism.settings) | {k: 1000 for k in ("d", "d_c", "d_t") if k in mechanism.settings}
-    )
-    loose = _altered(loose, variant="published")
+    loose = _altered(_limited(mechanism, LOOSE), variant="published")
     return replace(Subject.of(mechanism), measure=loose.measure)
 
 
+def _as_seen(mechanism: Mechanism, log: SearchLog, mode: RunMode) -> dict[str, LocalCounts]:
+    """Keys are numbered as the log shows them."""
+    seen = {}
+    for table, counted in mechanism.measure(log, mode).items():
+        keys, shown = mechanism.offers[table], f"seen_{table}"
+        keys.ready(log)
+        log.engine.save(
+            shown,
+            f"SELECT row_number() OVER (ORDER BY first) - 1 AS kid, {keys.list('s')}, n FROM {counted.keys} JOIN "
+            f'(SELECT {keys.list()}, min("time") AS first FROM ({keys.occurrences()}) AS e GROUP BY {keys.list()}) '
+            f"AS s USING ({keys.list()})",
+        )
+        rows = log.engine.fetch(f"SELECT n FROM {shown} ORDER BY kid")
+        seen[table] = LocalCounts(rows.column("n").to_numpy().astype(np.int64), shown, counted.parent)
+    return seen
+
+
 def _first_seen(mechanism: Mechanism) -> Subject:
-    """Keys are numbered as the log shows them, and rows come out in that order."""
-
-    def measure(log: SearchLog, mode: RunMode) -> dict[str, LocalCounts]:
-        counts = mechanism.measure(log, mode)
-        seen = {}
-        for table, counted in counts.items():
-            columns = mechanism.offers[table].list()
-            shown = f"seen_{table}"
-            log.engine.save(
-                shown,
-                f"SELECT row_number() OVER (ORDER BY first) - 1 AS kid, {columns}, n FROM {counted.keys} "
-                f'JOIN (SELECT {columns}, min("time") AS first FROM log GROUP BY {columns}) AS s USING ({columns})',
-            )
-            rows = log.engine.fetch(f"SELECT n FROM {shown} ORDER BY kid")
-            seen[table] = LocalCounts(rows.column("n").to_numpy().astype(np.int64), shown, counted.parent)
-        return seen
-
-    def arrange(rows: pa.Table) -> pa.Table:
-        return rows
-
-    return replace(Subject.of(mechanism), measure=measure, arrange=arrange)
+    """Rows come out in the order in which the log shows their keys."""
+    return replace(Subject.of(mechanism), measure=partial(_as_seen, mechanism), arrange=lambda rows: rows)
 
 
-def _true_order(mechanism: Mechanism) -> Subject:
+def _true_order(mechanism: Mechanism, counts: Mapping[str, LocalCounts], noise: NoiseSource) -> Tables:
     """Values are noisy, but the exact counts are published beside another name."""
-
-    def perturb(counts: Mapping[str, LocalCounts], noise: NoiseSource) -> Tables:
-        tables = mechanism.draw(counts, noise)
-        return {t: Released(r.ids, counts[t].n[r.ids], r.noise_sd) for t, r in tables.items()}
-
-    return replace(Subject.of(mechanism), perturb=perturb)
+    tables = mechanism.draw(counts, noise)
+    return {t: Released(r.ids, counts[t].n[r.ids], r.noise_sd) for t, r in tables.items()}
 
 
 def _altered(mechanism: Mechanism, **other: object) -> Mechanism:
@@ -195,14 +201,10 @@ def _like(mechanism: Mechanism, settings: Mapping[str, object]) -> Mechanism:
     )
 
 
-def _kinder_coins(mechanism: Mechanism) -> Subject:
+def _kinder_coins(mechanism: Mechanism, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
     """Every key is thrown the coin of one user more."""
-
-    def perturb(counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        kinder = {t: replace(c, n=c.n + 1) for t, c in counts.items()}
-        return mechanism.draw(kinder, noise)
-
-    return replace(Subject.of(mechanism), perturb=perturb)
+    kinder = {t: replace(c, n=c.n + 1) for t, c in counts.items()}
+    return mechanism.draw(kinder, noise)
 
 
 HALVED = Mutant("noise halved", _with_noise(_Halved))
@@ -216,9 +218,9 @@ COUNTS: tuple[Mutant, ...] = (
     Mutant("noise shared between keys", _with_noise(_Shared)),
     Mutant("first-seen row order", _first_seen),
     Mutant("float noise", _with_noise(_Float)),
-    Mutant("exact value published", _true_order),
+    Mutant("exact value published", _perturbed(_true_order)),
 )
 COINS = (
-    Mutant("coins for one user more", _kinder_coins),
+    Mutant("coins for one user more", _perturbed(_kinder_coins)),
     Mutant("bound not enforced", _without_bound),
 )

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from hubbub.audit.checks.chain import is_chain
-from hubbub.audit.mutants import Mutant, _Noise
+from hubbub.audit.mutants import Make, Mutant, _Noise, _with_noise
 from hubbub.audit.protocols import Subject
-from hubbub.mechanisms.base import Mechanism
 from hubbub.noise import Exits, NoiseSource
 from hubbub.noise.absent import Rounds
 from hubbub.noise.source import Integers
@@ -39,7 +38,7 @@ class _Changed(_Noise):
         return self.source.absent(step, *self.change(count, rounds))
 
 
-def _asking(change: Change) -> Callable[[Mechanism], Subject]:
+def _asking(change: Change) -> Make:
     """A chain whose count, multiples, variance, thresholds or drops of keys of nobody are others."""
     return _noise(lambda source: _Changed(source, change))
 
@@ -70,14 +69,8 @@ class _FreeRound(_Noise):
         return self.source.gaussian(step, variance, size)
 
 
-def _noise(wrap: Callable[[NoiseSource], NoiseSource]) -> Callable[[Mechanism], Subject]:
-    def make(mechanism: Mechanism) -> Subject:
-        subject = Subject.of(mechanism)
-        if not is_chain(mechanism):
-            return subject
-        return replace(subject, perturb=lambda counts, noise: mechanism.draw(counts, wrap(noise)))
-
-    return make
+def _noise(wrap: Callable[[NoiseSource], NoiseSource]) -> Make:
+    return lambda mechanism: (_with_noise(wrap) if is_chain(mechanism) else Subject.of)(mechanism)
 
 
 TABLE = "transitions"

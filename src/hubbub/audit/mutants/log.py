@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hubbub.audit.mutants import Mutant, _altered
+from hubbub.audit.mutants import Make, Mutant, _altered, _measured, _perturbed
 from hubbub.audit.protocols import Subject
 from hubbub.ingest.schema import SCHEMA
 from hubbub.log import SearchLog
@@ -34,7 +34,7 @@ class _SomeBins(Histogram):
         return noisy
 
 
-def _drawn_by(kind: type[Histogram]) -> Callable[[Mechanism], Subject]:
+def _drawn_by(kind: type[Histogram]) -> Make:
     def make(mechanism: Mechanism) -> Subject:
         drawing = tuple(kind(h.name, h.mu2, h.bits) for h in mechanism.histograms)  # type: ignore[attr-defined]
         return replace(Subject.of(mechanism), perturb=_altered(mechanism, histograms=drawing).draw)
@@ -42,37 +42,30 @@ def _drawn_by(kind: type[Histogram]) -> Callable[[Mechanism], Subject]:
     return make
 
 
-def _unshrunk(mechanism: Mechanism) -> Subject:
+def _unshrunk(mechanism: Mechanism, log: SearchLog, mode: RunMode) -> dict[str, Any]:
     """Users' counts are added up as they are."""
-
-    def measure(log: SearchLog, mode: RunMode) -> dict[str, Any]:
-        counts: dict[str, Any] = mechanism.measure(log, mode)
-        hours = log.engine.fetch(
-            'SELECT CAST(floor(((("time" + 259200) % 604800 + 604800) % 604800) / 3600) AS BIGINT) AS bin, '
-            'count(*) AS n FROM (SELECT DISTINCT uid, "time", query FROM log WHERE "time" IS NOT NULL) AS s '
-            "GROUP BY bin"
-        )
-        sums = np.zeros(168, np.int64)
-        sums[hours.column("bin").to_numpy()] = hours.column("n").to_numpy() << 10
-        return counts | {"log": counts["log"] | {"hour of week": sums}}
-
-    return replace(Subject.of(mechanism), measure=measure)
+    counts: dict[str, Any] = mechanism.measure(log, mode)
+    hours = log.engine.fetch(
+        'SELECT CAST(floor(((("time" + 259200) % 604800 + 604800) % 604800) / 3600) AS BIGINT) AS bin, '
+        'count(*) AS n FROM (SELECT DISTINCT uid, "time", query FROM log WHERE "time" IS NOT NULL) AS s '
+        "GROUP BY bin"
+    )
+    sums = np.zeros(168, np.int64)
+    sums[hours.column("bin").to_numpy()] = hours.column("n").to_numpy() << 10
+    return counts | {"log": counts["log"] | {"hour of week": sums}}
 
 
-def _rewritten(change: Callable[[pa.Table, SearchLog], pa.Table]) -> Callable[[Mechanism], Subject]:
+def _rewritten(change: Callable[[pa.Table, SearchLog], pa.Table]) -> Make:
     """The rows are touched up by somebody who has the log at hand."""
 
-    def make(mechanism: Mechanism) -> Subject:
-        def perturb(pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
-            tables = mechanism.draw(pools, noise)
-            made = tables["log"]
-            if not isinstance(made, Rows):
-                raise TypeError("the table log is not rows")
-            return tables | {"log": Rows.of(change(made.rows, pools["queries"].log))}
+    def perturb(mechanism: Mechanism, pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
+        tables = mechanism.draw(pools, noise)
+        made = tables["log"]
+        if not isinstance(made, Rows):
+            raise TypeError("the table log is not rows")
+        return tables | {"log": Rows.of(change(made.rows, pools["queries"].log))}
 
-        return replace(Subject.of(mechanism), perturb=perturb)
-
-    return make
+    return _perturbed(perturb)
 
 
 def _exact_users(rows: pa.Table, log: SearchLog) -> pa.Table:
@@ -101,20 +94,16 @@ def _file_order(rows: pa.Table, log: SearchLog) -> pa.Table:
     return rows.append_column("at", place).sort_by("at").drop_columns(["at"])
 
 
-def _unreleased(mechanism: Mechanism) -> Subject:
+def _unreleased(mechanism: Mechanism, pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
     """Walks start at every query of the pools."""
+    engine = pools["queries"].log.engine
 
-    def perturb(pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        engine = pools["queries"].log.engine
+    def all_queries(*given: Any) -> Public:
+        seen = engine.fetch("SELECT query, count(DISTINCT uid) AS users FROM log GROUP BY query")
+        made: Public = mechanism._public(*given)  # type: ignore[attr-defined]
+        return replace(made, queries=seen)
 
-        def all_queries(*given: Any) -> Public:
-            seen = engine.fetch("SELECT query, count(DISTINCT uid) AS users FROM log GROUP BY query")
-            made: Public = mechanism._public(*given)  # type: ignore[attr-defined]
-            return replace(made, queries=seen)
-
-        return _altered(mechanism, _public=all_queries).draw(pools, noise)
-
-    return replace(Subject.of(mechanism), perturb=perturb)
+    return _altered(mechanism, _public=all_queries).draw(pools, noise)
 
 
 LOG = tuple(
@@ -122,11 +111,11 @@ LOG = tuple(
     for name, make in (
         ("histogram of activity without budget", _drawn_by(_Exact)),
         ("empty bins not noised", _drawn_by(_SomeBins)),
-        ("a user's share of a histogram not bounded", _unshrunk),
+        ("a user's share of a histogram not bounded", _measured(_unshrunk)),
         ("exact number of users", _rewritten(_exact_users)),
         ("first and last time of the log", _rewritten(_real_times)),
         ("ids of the log", _rewritten(_real_ids)),
         ("row order of the log", _rewritten(_file_order)),
-        ("walks over unreleased queries", _unreleased),
+        ("walks over unreleased queries", _perturbed(_unreleased)),
     )
 )

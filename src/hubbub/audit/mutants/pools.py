@@ -9,7 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from hubbub.audit.mutants import Mutant, _altered, _Halved, _like, _Noise, _Shared, _with_noise, _without_bound
+from hubbub.audit.mutants import (
+    Make,
+    Mutant,
+    _altered,
+    _Halved,
+    _loosened,
+    _Noise,
+    _perturbed,
+    _Shared,
+    _with_noise,
+    _without_bound,
+)
 from hubbub.audit.protocols import Subject
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Mechanism, Released, Tables
@@ -23,7 +34,7 @@ from hubbub.steps.mode import RunMode
 from hubbub.steps.pools import ArrayPools, LocalPools
 
 
-def _with_selection(change: Callable[[Selection], Selection]) -> Callable[[Mechanism], Subject]:
+def _with_selection(change: Callable[[Selection], Selection]) -> Make:
     """A crowd whose selection runs with other integers than it states."""
 
     def make(mechanism: Mechanism) -> Subject:
@@ -67,10 +78,7 @@ class _Again(_Noise):
         return self.drawn
 
 
-def _wide_pools(mechanism: Mechanism) -> Subject:
-    bound = "D" if "D" in mechanism.settings else "d"
-    wide = _like(mechanism, dict(mechanism.settings) | {bound: 1000})
-    return replace(Subject.of(mechanism), measure=wide.measure)
+_wide_pools = _loosened(D=1000, d=1000)
 
 
 class _Redrawn(LocalPools):
@@ -106,15 +114,11 @@ def _redrawn_pools(mechanism: Mechanism) -> Subject:
     return replace(Subject.of(mechanism), measure=measure)
 
 
-def _presence_from_weights(mechanism: Mechanism) -> Subject:
+def _presence_from_weights(mechanism: Mechanism, pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
     """Only keys with a positive weight in this round are tested."""
-
-    def perturb(pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        held = pools["queries"]
-        touched = np.flatnonzero(held.weights(np.arange(held.size)) > 0)
-        return mechanism.draw({"queries": Restricted(held, touched)}, noise)
-
-    return replace(Subject.of(mechanism), perturb=perturb)
+    held = pools["queries"]
+    touched = np.flatnonzero(held.weights(np.arange(held.size)) > 0)
+    return mechanism.draw({"queries": Restricted(held, touched)}, noise)
 
 
 class Restricted(LocalPools):
@@ -135,27 +139,19 @@ class Restricted(LocalPools):
         return int(self.pools.kept(self.shown[ids], most))
 
 
-def _unreleased_recount(mechanism: Mechanism) -> Subject:
+def _unreleased_recount(mechanism: Mechanism, pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
     """The recount's scale is taken from every key of the pools."""
-
-    def perturb(pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        held, stage = pools["queries"], mechanism.stage  # type: ignore[attr-defined]
-        chosen = drawn(select(held, stage.selection, "queries"), noise)
-        every = Selected(np.arange(held.size), np.arange(held.size) << 22, np.zeros(held.size, np.int64))
-        drawn(recount(held, every, stage.selection, stage.recount, "queries"), noise)
-        return {"queries": Released(chosen.ids, None, None)}
-
-    return replace(Subject.of(mechanism), perturb=perturb)
+    held, stage = pools["queries"], mechanism.stage  # type: ignore[attr-defined]
+    chosen = drawn(select(held, stage.selection, "queries"), noise)
+    every = Selected(np.arange(held.size), np.arange(held.size) << 22, np.zeros(held.size, np.int64))
+    drawn(recount(held, every, stage.selection, stage.recount, "queries"), noise)
+    return {"queries": Released(chosen.ids, None, None)}
 
 
-def _second_read(mechanism: Mechanism) -> Subject:
+def _second_read(mechanism: Mechanism, pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
     """The rounds are evaluated twice: keys from one evaluation, counts from another."""
-
-    def perturb(pools: Mapping[str, Any], noise: NoiseSource) -> Tables:
-        drawn(select(pools["queries"], mechanism.selections["queries"], "queries"), noise)
-        return mechanism.draw(pools, noise)
-
-    return replace(Subject.of(mechanism), perturb=perturb)
+    drawn(select(pools["queries"], mechanism.selections["queries"], "queries"), noise)
+    return mechanism.draw(pools, noise)
 
 
 POOLS = (
@@ -165,9 +161,9 @@ POOLS = (
     Mutant("> for >=", _with_selection(_lower(+1))),
     Mutant("pool cap not enforced", _wide_pools),
     Mutant("pools drawn anew in every round", _redrawn_pools),
-    Mutant("presence from weights instead of pools", _presence_from_weights),
-    Mutant("recount on unreleased keys", _unreleased_recount),
-    Mutant("noise drawn anew on a second read", _second_read),
+    Mutant("presence from weights instead of pools", _perturbed(_presence_from_weights)),
+    Mutant("recount on unreleased keys", _perturbed(_unreleased_recount)),
+    Mutant("noise drawn anew on a second read", _perturbed(_second_read)),
     Mutant("noise shared between keys", _with_noise(_Shared)),
     Mutant("thresholds rounded to whole users", _with_selection(_whole_users)),
     Mutant("one variance for every round", _with_selection(_one_variance)),

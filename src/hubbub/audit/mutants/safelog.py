@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from hubbub.audit.mutants import Mutant, _altered, _Float, _Halved, _like, _Noise, _Shared, _with_noise
+from hubbub.audit.mutants import (
+    Make,
+    Mutant,
+    _altered,
+    _Float,
+    _Halved,
+    _loosened,
+    _measured,
+    _Noise,
+    _perturbed,
+    _Shared,
+    _with_noise,
+)
 from hubbub.audit.protocols import Subject
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Mechanism, Tables
@@ -22,13 +34,9 @@ from hubbub.steps.mode import RunMode
 from hubbub.steps.pairs import LocalPairs
 
 
-def _measure(change: Callable[[Mechanism, SearchLog, RunMode], dict[str, Any]]) -> Callable[[Mechanism], Subject]:
-    def make(mechanism: Mechanism) -> Subject:
-        if mechanism.variant == "published":
-            return Subject.of(mechanism)
-        return replace(Subject.of(mechanism), measure=lambda log, mode: change(mechanism, log, mode))
-
-    return make
+def _of_strict(make: Make) -> Make:
+    """The published variant stays as it is."""
+    return lambda mechanism: (Subject.of if mechanism.variant == "published" else make)(mechanism)
 
 
 def _prefilter(mechanism: Mechanism, log: SearchLog, mode: RunMode) -> dict[str, Any]:
@@ -51,28 +59,11 @@ def _outside(mechanism: Mechanism, log: SearchLog, mode: RunMode) -> dict[str, A
     }
 
 
-def _unlimited(*names: str) -> Callable[[Mechanism], Subject]:
-    def make(mechanism: Mechanism) -> Subject:
-        loose = {name: 1000 for name in names if name in mechanism.settings}
-        return replace(Subject.of(mechanism), measure=_like(mechanism, {**mechanism.settings, **loose}).measure)
-
-    return make
-
-
 def _repeats(mechanism: Mechanism, log: SearchLog, mode: RunMode) -> dict[str, Any]:
     """Searches are counted where distinct users are promised."""
     assert mechanism.pool is not None
     counts = mechanism.measure(log, mode)
     return counts | {"queries": published(log, mode, mechanism.pool, 1, 1000, 0, False)["queries"]}
-
-
-def _perturb(change: Callable[[Mechanism, Mapping[str, Any], NoiseSource], Tables]) -> Callable[[Mechanism], Subject]:
-    def make(mechanism: Mechanism) -> Subject:
-        if mechanism.variant == "published":
-            return Subject.of(mechanism)
-        return replace(Subject.of(mechanism), perturb=lambda counts, noise: change(mechanism, counts, noise))
-
-    return make
 
 
 class _Nobody(_Noise):
@@ -108,7 +99,7 @@ class _Folded(_Nobody):
         return np.abs(drawn) if step.endswith(EXCESS) else drawn
 
 
-def _nobody(kind: type[_Nobody], of: str = "") -> Callable[[Mechanism], Subject]:
+def _nobody(kind: type[_Nobody], of: str = "") -> Make:
     return _with_noise(lambda source: kind(source, of))
 
 
@@ -139,16 +130,16 @@ class _Transitions(LocalPairs):
         return _Unseen(**vars(super().among(keys)))
 
 
-def _unseen(table: str, kind: type[_Queries] | type[_Transitions]) -> Callable[[Mechanism], Subject]:
+def _unseen(table: str, kind: type[_Queries] | type[_Transitions]) -> Make:
     """What noise alone lets pass is released, somebody's keys not discarded: a held key may show twice."""
 
     def change(mechanism: Mechanism, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         return mechanism.draw({**counts, table: kind(**vars(counts[table]))}, noise)
 
-    return _perturb(change)
+    return _of_strict(_perturbed(change))
 
 
-def _moved(by: int) -> Callable[[Mechanism], Subject]:
+def _moved(by: int) -> Make:
     """Thresholds are off by one for keys that somebody holds."""
 
     def change(mechanism: Mechanism, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
@@ -156,7 +147,7 @@ def _moved(by: int) -> Callable[[Mechanism], Subject]:
         tables = mechanism.draw(moved, noise)
         return {t: replace(r, values=r.values + _back(moved[t], r.ids, by)) for t, r in tables.items()}  # type: ignore[operator]
 
-    return _perturb(change)
+    return _of_strict(_perturbed(change))
 
 
 def _back(counts: Any, ids: Integers, by: int) -> Integers:
@@ -180,18 +171,18 @@ def _half_scale(mechanism: Mechanism) -> Subject:
 
 
 SAFELOG = (
-    Mutant("filter on rare queries put back", _measure(_prefilter)),
-    Mutant("queries outside the pool counted", _measure(_outside)),
-    Mutant("q_f not enforced", _unlimited("q_f")),
-    Mutant("c_f not enforced", _unlimited("c_f"), "clicks"),
-    Mutant("transitions not capped", _unlimited("c_t"), "transitions"),
-    Mutant("repeats counted", _measure(_repeats)),
+    Mutant("filter on rare queries put back", _of_strict(_measured(_prefilter))),
+    Mutant("queries outside the pool counted", _of_strict(_measured(_outside))),
+    Mutant("q_f not enforced", _loosened(q_f=1000)),
+    Mutant("c_f not enforced", _loosened(c_f=1000), "clicks"),
+    Mutant("transitions not capped", _loosened(c_t=1000), "transitions"),
+    Mutant("repeats counted", _of_strict(_measured(_repeats))),
     Mutant("queries of nobody skipped", _nobody(_Skipped, "queries")),
     Mutant("only transitions that somebody made", _nobody(_Skipped, "transitions"), "transitions"),
     Mutant("keys of nobody pass with another chance", _nobody(_Beyond)),
     Mutant("keys of nobody are always the first", _nobody(_First)),
     Mutant("values of nobody folded, not geometric", _nobody(_Folded)),
-    Mutant("two draws for a query in log and pool", _perturb(_twice)),
+    Mutant("two draws for a query in log and pool", _of_strict(_perturbed(_twice))),
     Mutant("held queries not discarded from those of nobody", _unseen("queries", _Queries)),
     Mutant("held transitions not discarded from those of nobody", _unseen("transitions", _Transitions), "transitions"),
     Mutant("noise halved", _with_noise(_Halved)),
@@ -200,5 +191,5 @@ SAFELOG = (
     Mutant("float noise", _with_noise(_Float)),
     Mutant("threshold one lower", _moved(-1)),
     Mutant("> for >=", _moved(+1)),
-    Mutant("exact value published", _perturb(_exact_value)),
+    Mutant("exact value published", _of_strict(_perturbed(_exact_value))),
 )

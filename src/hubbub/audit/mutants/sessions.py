@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from hubbub.audit.mutants import COUNTS, Mutant, _like, _Noise, _with_noise
+from hubbub.audit.mutants import COUNTS, Make, Mutant, _loosened, _measured, _Noise, _with_noise
 from hubbub.audit.protocols import Subject
 from hubbub.log import SearchLog
 from hubbub.mechanisms import Mechanism, build
@@ -23,17 +23,8 @@ from hubbub.steps.mode import RunMode
 from hubbub.steps.subsequences import MINED, TABLE, mine, trimmed
 
 LONG = 10
-GENERAL = ("noise halved", "threshold one lower", "> for >=", "noise shared between keys", "float noise")
-
-
-def _loose(**other: int) -> Callable[[Mechanism], Subject]:
-    """A limit on one user is not enforced."""
-
-    def make(mechanism: Mechanism) -> Subject:
-        settings = {name: other.get(name, value) for name, value in mechanism.settings.items()}
-        return replace(Subject.of(mechanism), measure=_like(mechanism, settings).measure)
-
-    return make
+OF_ITS_OWN = ("bound not enforced", "repeats counted")
+"""What breaks other counts, too, and is broken in another way here."""
 
 
 def _published(mechanism: Mechanism) -> Mechanism:
@@ -65,25 +56,22 @@ class _OneNoise(_Noise):
         return self.drawn[:size]
 
 
-def _sessions(change: Callable[[Mechanism, SearchLog, int, int, int], str]) -> Callable[[Mechanism], Subject]:
+def _sessions(change: Callable[[Mechanism, SearchLog, int, int, int], str]) -> Make:
     """Sessions are counted another way, clicks as they should be; `change` mines and gives the rows to count."""
 
-    def make(mechanism: Mechanism) -> Subject:
-        def measure(log: SearchLog, mode: RunMode) -> dict[str, LocalCounts]:
-            counts: dict[str, LocalCounts] = mechanism.measure(log, mode)
-            if "sessions" in counts:
-                gap = math.floor(60 * Fraction(mechanism.settings["T_gap"]))
-                l_q, l_s = int(mechanism.settings["l_q"]), int(mechanism.settings["l_s"])
-                rows = change(mechanism, log, gap, l_q, l_s)
-                distinct = "DISTINCT" if mechanism.variant == "strict" else ""
-                keys = replace(subsequences(gap, l_q), prepare=None)
-                kept = f"SELECT {distinct} uid, queries FROM ({rows}) AS rows"
-                counts["sessions"] = count(log, keys, kept, mode).local()
-            return counts
+    def measure(mechanism: Mechanism, log: SearchLog, mode: RunMode) -> dict[str, LocalCounts]:
+        counts: dict[str, LocalCounts] = mechanism.measure(log, mode)
+        if "sessions" in counts:
+            gap = math.floor(60 * Fraction(mechanism.settings["T_gap"]))
+            l_q, l_s = int(mechanism.settings["l_q"]), int(mechanism.settings["l_s"])
+            rows = change(mechanism, log, gap, l_q, l_s)
+            distinct = "DISTINCT" if mechanism.variant == "strict" else ""
+            keys = replace(subsequences(gap, l_q), prepare=None)
+            kept = f"SELECT {distinct} uid, queries FROM ({rows}) AS rows"
+            counts["sessions"] = count(log, keys, kept, mode).local()
+        return counts
 
-        return replace(Subject.of(mechanism), measure=measure)
-
-    return make
+    return _measured(measure)
 
 
 def _mined_first(mechanism: Mechanism, log: SearchLog, gap: int, l_q: int, l_s: int) -> str:
@@ -101,42 +89,14 @@ def _across_users(mechanism: Mechanism, log: SearchLog, gap: int, l_q: int, l_s:
     return f"SELECT uid, queries FROM {TABLE}"
 
 
-def _first_seen(mechanism: Mechanism) -> Subject:
-    """Rows come out as the log shows them."""
-
-    def measure(log: SearchLog, mode: RunMode) -> dict[str, LocalCounts]:
-        seen = {}
-        for table, counted in mechanism.measure(log, mode).items():
-            keys, shown = mechanism.offers[table], f"seen_{table}"
-            keys.ready(log)
-            log.engine.save(
-                shown,
-                f"SELECT row_number() OVER (ORDER BY first) - 1 AS kid, {keys.list('s')}, n FROM {counted.keys} JOIN "
-                f'(SELECT {keys.list()}, min("time") AS first FROM ({keys.occurrences()}) AS e GROUP BY {keys.list()}) '
-                f"AS s USING ({keys.list()})",
-            )
-            rows = log.engine.fetch(f"SELECT n FROM {shown} ORDER BY kid")
-            seen[table] = LocalCounts(rows.column("n").to_numpy().astype(np.int64), shown)
-        return seen
-
-    return replace(Subject.of(mechanism), measure=measure, arrange=lambda rows: rows)
-
-
-def _exact(mechanism: Mechanism) -> Subject:
-    """Noise decides who passes, and the exact count is published."""
-    return next(m for m in COUNTS if m.name == "exact value published").make(mechanism)
-
-
 SESSIONS = (
-    *(m for m in COUNTS if m.name in GENERAL),
-    Mutant("l_s not enforced", _loose(l_s=9)),
-    Mutant("l_q not enforced", _loose(l_q=9)),
-    Mutant("l not enforced", _loose(l=1000), "clicks"),
+    *(m for m in COUNTS if m.name not in OF_ITS_OWN),
+    Mutant("l_s not enforced", _loosened(l_s=9)),
+    Mutant("l_q not enforced", _loosened(l_q=9)),
+    Mutant("l not enforced", _loosened(l=1000), "clicks"),
     Mutant("mined before trimmed", _sessions(_mined_first)),
     Mutant("sessions across users", _sessions(_across_users)),
     Mutant("repeats counted", _repeats, "clicks"),
     Mutant("fresh counts, not paid for", _fresh_counts),
     Mutant("one noise for both tables", _with_noise(_OneNoise), "clicks"),
-    Mutant("first-seen row order", _first_seen),
-    Mutant("exact value published", _exact),
 )

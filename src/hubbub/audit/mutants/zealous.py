@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
-from hubbub.audit.mutants import COUNTS, Mutant, _like, _moved
+from hubbub.audit.mutants import COUNTS, Make, Mutant, _like, _measured, _moved
 from hubbub.audit.protocols import Subject
 from hubbub.log import SearchLog
-from hubbub.mechanisms.base import Mechanism, Tables
-from hubbub.noise import NoiseSource
+from hubbub.mechanisms.base import Mechanism
 from hubbub.steps import bound
 from hubbub.steps.count import count
 from hubbub.steps.counts import LocalCounts
@@ -22,28 +21,21 @@ Bounding = Callable[[SearchLog, Keys, int], str]
 def _filter_after(mechanism: Mechanism) -> Subject:
     """The filter sees noisy counts: every item is drawn for."""
     loose = _like(mechanism, dict(mechanism.settings) | {"tau": 1})
-
-    def perturb(counts: Mapping[str, LocalCounts], noise: NoiseSource) -> Tables:
-        return loose.draw(counts, noise)
-
-    return replace(Subject.of(mechanism), perturb=perturb)
+    return replace(Subject.of(mechanism), perturb=loose.draw)
 
 
-def _bounded_by(rule: Bounding) -> Callable[[Mechanism], Subject]:
+def _bounded_by(rule: Bounding) -> Make:
     """Users are limited by another rule."""
 
-    def make(mechanism: Mechanism) -> Subject:
-        def measure(log: SearchLog, mode: RunMode) -> dict[str, LocalCounts]:
-            counts = {}
-            for table in mechanism.tables:
-                keys = mechanism.offers[table]
-                keys.ready(log)
-                counts[table] = count(log, keys, rule(log, keys, int(mechanism.settings["m"])), mode).local()
-            return counts
+    def measure(mechanism: Mechanism, log: SearchLog, mode: RunMode) -> dict[str, LocalCounts]:
+        counts = {}
+        for table in mechanism.tables:
+            keys = mechanism.offers[table]
+            keys.ready(log)
+            counts[table] = count(log, keys, rule(log, keys, int(mechanism.settings["m"])), mode).local()
+        return counts
 
-        return replace(Subject.of(mechanism), measure=measure)
-
-    return make
+    return _measured(measure)
 
 
 def _most_popular(log: SearchLog, keys: Keys, m: int) -> str:
