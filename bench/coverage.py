@@ -3,7 +3,8 @@
     python bench/coverage.py [--users 20000] [--draws 40] [--only crowd]
 
 Made-up logs, many draws of noise over each. The interval is value ± 1.96 noise_sd for Gaussian noise, and value ± the
-half width on the card for Laplace noise. Two right numbers: *without noise* (what the same release would say of the
+half width on the card for Laplace noise; for crowd's exact numbers it is the wider one that its cards state
+(`hubbub.mechanisms.measured.half_width`). Two right numbers: *without noise* (what the same release would say of the
 same rows if its noise were taken off again: the bounded count, or crowd's estimator on quiet numbers) and *exact* (all
 users who hold the key). Regions are what a reader can see: the largest tenth of a table by published value, the
 smallest tenth, which is closest to the threshold, and what is between. Shares are means over rows; ± is 1.96 standard
@@ -29,9 +30,11 @@ from hubbub.mechanisms import Mechanism, build
 from hubbub.mechanisms.crowd import chain, combine
 from hubbub.mechanisms.crowd.combine import Counted
 from hubbub.mechanisms.crowd.recount import Recounted
+from hubbub.mechanisms.measured import half_width
 from hubbub.mechanisms.rounds import Selected, Selection
 from hubbub.noise import SeededNoise
-from hubbub.privacy.account import Step, half_width
+from hubbub.privacy.account import Step
+from hubbub.privacy.account import half_width as of_laplace
 from hubbub.public.lists import QueryPool
 from hubbub.steps.counts import Integers
 from hubbub.steps.mode import RunMode
@@ -49,18 +52,22 @@ REGIONS = ("largest tenth", "middle", "smallest tenth")
 
 @dataclass(frozen=True)
 class Rows:
-    """One table of one draw, the largest value first: published, half of its interval, without noise, exact."""
+    """One table of one draw, the largest value first.
+
+    Published, half of the interval of its noise, half of that for the exact number; without noise, exact.
+    """
 
     values: Floats
     half: Floats
+    wide: Floats
     quiet: Floats
     exact: Floats
 
     @staticmethod
-    def of(values: Integers, half: Any, quiet: Any, exact: Any) -> Rows:
+    def of(values: Integers, half: Any, wide: Any, quiet: Any, exact: Any) -> Rows:
         """Sorted as a release is."""
         order = np.argsort(-values, kind="stable")
-        each = (values, np.broadcast_to(half, values.shape), quiet, exact)
+        each = (values, np.broadcast_to(half, values.shape), np.broadcast_to(wide, values.shape), quiet, exact)
         return Rows(*(np.asarray(x, float)[order] for x in each))
 
     def regions(self) -> dict[str, slice]:
@@ -69,9 +76,10 @@ class Rows:
         tenth = max(1, n // TENTH)
         return dict(zip(REGIONS, (slice(0, tenth), slice(tenth, n - tenth), slice(n - tenth, n)), strict=True))
 
-    def held(self, of: Floats, where: slice) -> float:
+    def held(self, of: str, where: slice) -> float:
         """The share of rows whose interval holds it."""
-        inside = np.abs(self.values - of) <= self.half
+        half = self.wide if of == "exact" else self.half
+        inside = np.abs(self.values - getattr(self, of)) <= half
         return float(np.mean(inside[where])) if inside[where].size else np.nan
 
 
@@ -167,7 +175,11 @@ def draws(mechanism: Mechanism, log: SearchLog, how_many: int, first: int = 0) -
             shape = shapes[table]
             exact = shape.by_id(shape.value(mechanism.value_column))[released.ids]
             calm = quiet.of(table) if mechanism.name == "crowd" else measured[table].n[released.ids]
-            seen[table] = Rows.of(released.values, half_of(mechanism, table, released.noise_sd), calm, exact)
+            half = half_of(mechanism, table, released.noise_sd)
+            wide = half
+            if mechanism.name == "crowd" and released.noise_sd is not None:
+                wide = half_width(released.values, released.noise_sd)
+            seen[table] = Rows.of(released.values, half, wide, calm, exact)
         yield seen
 
 
@@ -179,7 +191,7 @@ def half_of(mechanism: Mechanism, table: str, noise_sd: Any) -> Any:
         if mechanism.variant == "published"
         else next(s for s in steps if s.name in (table, f"{table} recount"))
     )
-    return half_width(float(step.scale)) if isinstance(step, Step) else NORMAL_95 * noise_sd
+    return of_laplace(float(step.scale)) if isinstance(step, Step) else NORMAL_95 * noise_sd
 
 
 @dataclass(frozen=True)
@@ -206,9 +218,9 @@ def shares(tables: list[Rows]) -> dict[str, Share]:
     """By region and by which right number."""
     found = {}
     for of in ("quiet", "exact"):
-        found[f"{of}, all"] = Share.of([rows.held(getattr(rows, of), slice(None)) for rows in tables])
+        found[f"{of}, all"] = Share.of([rows.held(of, slice(None)) for rows in tables])
         for region in REGIONS:
-            each = [rows.held(getattr(rows, of), rows.regions()[region]) for rows in tables]
+            each = [rows.held(of, rows.regions()[region]) for rows in tables]
             found[f"{of}, {region}"] = Share.of(each)
     found["total"] = Share.of([float(rows.values.sum() / max(rows.exact.sum(), 1)) for rows in tables])
     return found

@@ -28,6 +28,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 settings.register_profile("hubbub", deadline=None)  # how long a case takes says how busy the machine is
 settings.load_profile("hubbub")
 
+sys.path.append(str(Path(__file__).parents[1] / "bench"))  # `field`, the rules that bench/selection.py runs
+
 HEADER = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL"
 
 

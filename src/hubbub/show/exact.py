@@ -45,6 +45,8 @@ HEAD, POINTS = 200, 1_200
 """The largest rows that are drawn, and how many in all."""
 LONGEST = 200
 """Letters of a key that are shown."""
+NEAR = 10
+"""A count is close if it is off by at most one such part of the exact number."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ class ErrorParts:
     noise: float
     threshold: float
     bias: float
+    within_10: int | None = None
+    """Rows whose value is within 10 % of the exact number; not in facts of older releases."""
 
 
 @dataclass(frozen=True)
@@ -263,7 +267,8 @@ def _error(rows: pa.Table, exact: Integers, bounded: Integers | None) -> ErrorPa
     square = float((off.astype(float) ** 2).mean())
     noise = float((rows.column("noise_sd").to_numpy()[has].astype(float) ** 2).mean())
     lost = None if bounded is None else float(((exact - bounded)[has].astype(float) ** 2).mean())
-    return ErrorParts(int(has.sum()), lost, noise, square - noise - (lost or 0.0), float(off.mean()))
+    close = int((NEAR * np.abs(off) <= exact[has]).sum())
+    return ErrorParts(int(has.sum()), lost, noise, square - noise - (lost or 0.0), float(off.mean()), close)
 
 
 def _points(rows: pa.Table, keys: Keys, exact: Integers, bounded: Integers | None) -> pa.Table:

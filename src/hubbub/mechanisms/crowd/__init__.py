@@ -217,7 +217,7 @@ class Crowd(Mechanism, register=True):
         seen = {table: covered.sentence() for table, covered in measured.CROWD.items()}
         few = "was not measured: there were too few rows"
         counted = [table for table in self.tables if not self.offers[table].rows]
-        return {table: f"value +/- 1.96 noise_sd {seen.get(table, few)}" for table in counted}
+        return {table: f"{measured.HALF_WIDTH} {seen.get(table, few)}" for table in counted}
 
     def values(self) -> str:
         """Users are scaled down, not cut, and the counts raised again."""

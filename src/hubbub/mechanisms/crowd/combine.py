@@ -21,6 +21,8 @@ Floats = npt.NDArray[np.float64]
 BIN = switch(__name__, "BIN", 60, low=1, beyond=Beyond.AMOUNT)
 FEWEST = switch(__name__, "FEWEST", 20, low=2, beyond=Beyond.AMOUNT)
 """With fewer released keys the ratio cannot be learned: the recount stands alone."""
+PRECISE = 0.06
+"""Counts are scaled by the kept total where the noise in that is below this share of it."""
 ROUNDING = 1 / 12
 """Variance of rounding to whole users."""
 
@@ -84,20 +86,29 @@ def _estimates(selected: Selected, plan: Selection, counted: Recounted) -> tuple
     means = np.array(plan.means, float)[selected.rounds]
     weights = np.maximum(selected.accumulators / means, 1.0)
     weight_variance = np.array(plan.gathered, float)[selected.rounds] / means**2
-    users, noise2 = np.empty_like(recounts), np.empty_like(recounts)
-    for r in np.unique(selected.rounds):
-        g = np.flatnonzero(selected.rounds == r)
-        ratio = learn_ratio(weights[g], weight_variance[g], recounts[g], variance[g])
-        fit = ratio.value * weights[g]
-        ratio_noise = ratio.noise * weights[g] ** 2
-        fit_noise = ratio.value**2 * weight_variance[g] + ratio_noise
-        fit_variance = fit_noise + model_variance(fit, fit_noise, recounts[g], variance[g]) * fit**2
-        share = fit_variance / (variance[g] + fit_variance)
-        users[g] = share * recounts[g] + (1 - share) * fit
-        moved = (ratio.value + ratio.slope) ** 2 * weight_variance[g]
-        both = share * (1 - share) * weights[g] * ratio.own
-        noise2[g] = share**2 * variance[g] + 2 * both + (1 - share) ** 2 * (moved + ratio_noise)
+    ratio = _by_round(selected.rounds, weights, weight_variance, recounts, variance)
+    fit = ratio.value * weights
+    ratio_noise = ratio.noise * weights**2
+    fit_noise = ratio.value**2 * weight_variance + ratio_noise
+    fit_variance = fit_noise + model_variance(fit, fit_noise, recounts, variance) * fit**2
+    share = fit_variance / (variance + fit_variance)
+    users = share * recounts + (1 - share) * fit
+    moved = (ratio.value + ratio.slope) ** 2 * weight_variance
+    both = share * (1 - share) * weights * ratio.own
+    noise2 = share**2 * variance + 2 * both + (1 - share) ** 2 * (moved + ratio_noise)
     return users, noise2 + factor_noise * users**2
+
+
+def _by_round(
+    rounds: npt.NDArray[np.int64], weights: Floats, weight_variance: Floats, recounts: Floats, variance: Floats
+) -> Ratio:
+    """Keys that left in different rounds gathered their weight among different rivals: each round has its own ratio."""
+    parts = np.empty((4, rounds.size))
+    for r in np.unique(rounds):
+        g = np.flatnonzero(rounds == r)
+        learned = learn_ratio(weights[g], weight_variance[g], recounts[g], variance[g])
+        parts[:, g] = learned.value, learned.slope, learned.noise, learned.own
+    return Ratio(*parts)
 
 
 def kept_factor(recounts: Floats, variance: Floats, counted: Recounted) -> tuple[float, float]:
@@ -105,7 +116,7 @@ def kept_factor(recounts: Floats, variance: Floats, counted: Recounted) -> tuple
 
     1 where the noise in the total is too large to tell.
     """
-    if counted.kept_variance**0.5 > 0.03 * abs(counted.kept):
+    if counted.kept_variance**0.5 > PRECISE * abs(counted.kept):
         return 1.0, 0.0
     whole = max(1.0, float(recounts.sum()))
     noise = counted.kept_variance / counted.kept**2 + float(variance.sum()) / whole**2
@@ -148,7 +159,10 @@ def learn_ratio(weights: Floats, weight_variance: Floats, recounts: Floats, vari
 
 
 def model_variance(fit: Floats, fit_noise: Floats, recounts: Floats, variance: Floats) -> float:
-    """Squared relative deviation of users around the fit, from residuals beyond the noise; between 5 % and 60 %."""
+    """Squared relative deviation of users around the fit, from residuals beyond the noise; between 5 % and 60 %.
+
+    One number for all rounds: the keys of one round of a small table are too few to tell it from noise.
+    """
     excess = (recounts - fit) ** 2 - variance - fit_noise
     trust = fit**2 / (variance + fit_noise + (0.2 * fit) ** 2) ** 2
     return float(np.clip(np.sum(trust * excess) / np.sum(trust * fit**2), 0.05**2, 0.6**2))

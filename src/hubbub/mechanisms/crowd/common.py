@@ -20,8 +20,6 @@ from hubbub.mechanisms.traits import Floats, Ints
 if TYPE_CHECKING:
     import pyarrow as pa
 
-PRECISE = 0.03
-"""Counts are scaled by the kept total where the noise in that is below this share (`combine.kept_factor`)."""
 GROUP = 20
 """Rows that have noise in common; measured: 12 to 30 do equally well, crowd's own 60 is too coarse for small tables."""
 
@@ -41,7 +39,7 @@ def noise_in_common(table: str, rows: pa.Table, mu2: Mapping[str, float]) -> tup
         recounted = keys / mu2[f"{name} recount"] * np.sqrt(u[here]) * np.sqrt(u[here]).sum() / u[here].sum()  # C²/μ²λ²
         kept = (most**2 / mu2[f"{name} kept total"] + 4) ** 0.5
         factor = np.hypot(kept, recounted.sum() ** 0.5) / u[here].sum()
-        if kept <= PRECISE * u[here].sum() and np.all(factor * u[here] <= deviation[here]):
+        if kept <= combine.PRECISE * u[here].sum() and np.all(factor * u[here] <= deviation[here]):
             scaled[here] = factor * u[here]
         left = deviation[here] ** 2 - scaled[here] ** 2
         if here.size >= combine.FEWEST and table != "keywords":  # keywords are not selected: they have no weights

@@ -25,7 +25,7 @@ NEEDS = {
     "log": ("queries", "clicks", "transitions", "sessions"),
 }
 POOLS = {"queries": "D", "clicks": "D_c", "transitions": "D_t", "sessions": "D_s"}
-RECOUNTED = {"queries": (50, 300), "clicks": (30, 100), "transitions": (20, 30), "sessions": (10, 10)}
+RECOUNTED = {"queries": (10, 60), "clicks": (10, 40), "transitions": (5, 15), "sessions": (4, 8)}
 """Recount: typical released keys of a user (d_c), and the most that count in the kept total (B)."""
 KEYWORDS = (50, 300)
 
@@ -41,7 +41,7 @@ WEIGHTS = tuple(
     )
 )
 PARTS = (
-    Parameter("recount", "integer", "thousandths of a table's budget for its recount", 150, low=1, high=900),
+    Parameter("recount", "integer", "thousandths of a table's budget for its recount", 60, low=1, high=900),
     Parameter("kept", "integer", "thousandths of a table's budget for its kept total", 10, low=1, high=90),
 )
 LIMITS = (

@@ -63,6 +63,8 @@ def _sentence(exact: Exact, rows: list[dict[str, float]], half: float | None, wh
     few = f"{len(rows):,} of {total:,}" if total > len(rows) else f"{len(rows):,}"
     keys = f"queries of the released {exact.table}" if exact.value == "searches" else f"released {exact.table}"
     text = f"Each of {few} {keys} as a dot: exact {what} across, released {what} up"
+    if exact.error is not None and exact.error.within_10 is not None:
+        text = f"{exact.error.within_10:,} of {total:,} counts are within 10 % of the exact number. {text}"
     if half is None:
         return text + "; dots on the dashed diagonal are exact, and no noise of a stated size was added."
     inside = sum(abs(row["released"] - row["exact"]) <= half for row in rows) / len(rows)

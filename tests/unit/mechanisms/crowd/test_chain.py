@@ -85,7 +85,7 @@ def test_counts_of_later_tables_are_consistent() -> None:
             if len(s) == 3:
                 assert n <= min(steps[s[0], s[1]], steps[s[1], s[2]])
         middle = float(np.median([n for (q, _), n in clicks.items() if q.startswith("q")]))
-        assert 80 * 0.5**0.5 - 10 < middle < 90, "60 clicks per user, scaled to the length of 30"
+        assert 80 * (10 / 60) ** 0.5 - 10 < middle < 90, "60 clicks per user, scaled to the length of 10"
 
 
 class Passing(NoNoise):
