@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hubbub.synth.run import synthesise
-from tests.browser.conftest import NARROW, OpenPage, axe, overflow, tab_stops
+from tests.browser.conftest import NARROW, WIDE, OpenPage, axe, overflow, tab_stops
 from tests.browser.made_up import publish, some_tables
 
 WAIT = 90_000
@@ -145,3 +145,20 @@ def test_another_mechanism_is_one_click_away(open_page: OpenPage, address: str) 
     expect(page.locator("#refused")).to_contain_text("Parameter epsilon", timeout=WAIT)
     page.locator("#epsilon").fill("2")
     expect(page.locator("#refused")).to_be_hidden()
+
+
+def test_once_or_again(open_page: OpenPage, address: str) -> None:
+    for scheme, width in (("light", WIDE), ("dark", NARROW)):
+        page = open_page(local=True, scheme=scheme, width=width)
+        page.goto(address.rstrip("/") + "/again")
+        page.get_by_label("Users in all periods").fill("2000")
+        page.get_by_label("How many periods").fill("2")
+        page.get_by_label("A period is a").select_option("week")
+        page.get_by_role("button", name="Estimate").click()
+        expect(page.locator("#ways tbody tr")).to_have_count(2, timeout=WAIT)
+        expect(page.locator("#advice")).to_contain_text("1,734 queries of 1,827")
+        axe(page)
+        assert overflow(page) == 0
+    page.get_by_label("How many periods").fill("no")
+    page.get_by_role("button", name="Estimate").click()
+    expect(page.get_by_role("alert")).to_contain_text("whole number")

@@ -14,11 +14,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from hubbub.errors import HubbubError
+from hubbub.studio.again import again
 from hubbub.studio.security import Guard
 from hubbub.studio.state import Studio
 from hubbub.studio.views import Views
 
-STATIC = {"studio.css": "text/css", "studio.js": "text/javascript", "draw.js": "text/javascript"}
+SCRIPT = "text/javascript"
+STATIC = {"studio.css": "text/css", "studio.js": SCRIPT, "draw.js": SCRIPT, "again.js": SCRIPT}
 Answer = Callable[[Request, dict[str, object]], Response | dict[str, object]]
 
 
@@ -38,6 +40,7 @@ def create_app(studio: Studio, token: str, hosts: Iterable[str]) -> ASGIApp:
         get("/releases/{name}", views.release),
         get("/releases/{name}/page", views.page),
         get("/ledger", views.ledger),
+        get("/again", views.again),
         get("/static/{name}", lambda request, _: static(request.path_params["name"])),
         get("/api/opened", views.opened),
         get("/api/job", views.job),
@@ -46,6 +49,7 @@ def create_app(studio: Studio, token: str, hosts: Iterable[str]) -> ASGIApp:
         post("/api/estimate", views.estimate),
         post("/api/compare", views.compare),
         post("/api/plan", views.plan),
+        post("/api/again", lambda _, asked: again(asked)),
         post("/api/start", views.start),
         post("/api/cancel", views.cancel),
     ]

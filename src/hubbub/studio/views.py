@@ -225,6 +225,10 @@ class Views:
             raise ParameterError("This release does not hold that query.", given=query)
         return found
 
+    def again(self, request: Request, _: Answer) -> Response:
+        """Publish once or again: a question that no log answers."""
+        return self._page("again.html")
+
     def ledger(self, request: Request, _: Answer) -> Response:
         """Every population: what is spent, the cap, every entry; and the looks at this log."""
         with Ledger(self.studio.ledger) as book:
