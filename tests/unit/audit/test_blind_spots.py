@@ -70,11 +70,6 @@ def test_a_fault_of_each_kind_is_found(name: str) -> None:
         assert next((row for row in fault.detector() if row.refuted), None), "not found"
 
 
-@pytest.mark.slow
-def test_sound_rounds_are_those_done_by_hand() -> None:
-    assert refuted(by_hand.shares(limits=(2,))) == refuted(by_hand.selections()) == refuted(by_hand.recounts()) == []
-
-
 def test_ties_of_optimal_are_broken_by_noise() -> None:
     """Twenty equal pairs, room for one row: were ties broken by id, the same pair would win 40 times (1e-50)."""
     mechanism = build("optimal", {"d": 1, "bins": 1, "b": "1/50", "b_a": "1/50", "T": 3, "goal": "diverse"})
