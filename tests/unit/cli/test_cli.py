@@ -134,8 +134,8 @@ def test_quiet_says_nothing(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_the_demo(hubbub: Hubbub, tmp_path: Path) -> None:
-    hubbub("demo", "--out", tmp_path / "demo", "--users", "2000")
-    hubbub("demo", "--out", tmp_path / "demo", "--users", "2000", "--quiet")
+    hubbub("demo", "--out", tmp_path / "demo", "--users", "300")
+    hubbub("demo", "--out", tmp_path / "demo", "--users", "300", "--quiet")
     for name in ("release-1", "release-2"):
         hubbub("card", tmp_path / "demo" / name, "--check")
 
