@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
@@ -180,11 +180,16 @@ def needed(delta: float, mu2: float, draws: Mapping[Fraction, int]) -> float:
         return 0.0
     if delta <= 0:
         return math.inf if mu2 else float(most)
-    low, high = 0.0, float(most) + mu2 / 2 + math.sqrt(2 * mu2 * -math.log(delta)) + 1e-9
-    for _ in range(60):
+    reach = float(most) + mu2 / 2 + math.sqrt(2 * mu2 * -math.log(delta)) + 1e-9
+    return halved(lambda epsilon: together(epsilon, mu2, draws) > delta, 0.0, reach)[1]
+
+
+def halved(holds: Callable[[float], bool], low: float, high: float, times: int = 60) -> tuple[float, float]:
+    """An interval, halved so many times: at its low end it holds, at its high end it does not."""
+    for _ in range(times):
         middle = (low + high) / 2
-        low, high = (low, middle) if together(middle, mu2, draws) <= delta else (middle, high)
-    return high
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low, high
 
 
 def tightened(epsilon: float, mu2: float, first: float, keys: int, own: Sequence[float], later: float) -> float:

@@ -18,6 +18,7 @@ from scipy.stats import binom, norm
 
 from hubbub.audit.books import book, spend
 from hubbub.audit.protocols import AuditRow, shared_row
+from hubbub.audit.recompute import halved
 from hubbub.errors import OverBudget
 from hubbub.privacy.account import DiscreteLaplace, Gaussian, Loss, Pure
 from hubbub.privacy.envelope import Envelope
@@ -76,11 +77,7 @@ def prices() -> Iterator[AuditRow]:
 
 def _largest_price(release: Loss) -> Fraction:
     """The μ² that holds one such release and not two, as the installed code has it."""
-    low, high = 0.0, 1e4
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if Envelope(Fraction(middle)).charge(release) is not None else (middle, high)
-    return Fraction(high)
+    return Fraction(halved(lambda mu2: Envelope(Fraction(mu2)).charge(release) is None, 0.0, 1e4)[1])
 
 
 def responses_stick(level: float, count: int, epsilon: float) -> float:
@@ -145,10 +142,7 @@ def _largest(holds: Callable[[float], bool], start: float = 1.0) -> float:
     low, high = 0.0, start
     while high < MOST and holds(high):
         low, high = high, 2 * high
-    for _ in range(26):
-        middle = (low + high) / 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
+    return halved(holds, low, high, 26)[0]
 
 
 def stick(epsilon: float, mu: float) -> float:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from hubbub.audit.neighbours import holding
 from hubbub.audit.protocols import AuditRow, Kind, Pair, Subject, counting_steps, row
+from hubbub.audit.recompute import halved
 from hubbub.audit.tiny import MeasuredLog, measured, values_of
 from hubbub.mechanisms.base import Mechanism
 from hubbub.noise.absent import Exits, Rounds, walk
@@ -181,14 +182,11 @@ def divergence(subject: Subject, pair: Pair, reach: int = REACH) -> Iterable[Aud
 
 def largest_refuted(one: Law, other: Law, delta: float, most: float) -> float:
     """The largest ε up to 2 `most` at which δ is passed in either direction; 0 if there is none."""
-    low, high = 0.0, 2 * most
-    if not delta < 1 or max(hockey_stick(one, other, 0.0), hockey_stick(other, one, 0.0)) <= delta:
-        return 0.0
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        passed = max(hockey_stick(one, other, middle), hockey_stick(other, one, middle)) > delta
-        low, high = (middle, high) if passed else (low, middle)
-    return low
+
+    def passed(epsilon: float) -> bool:
+        return max(hockey_stick(one, other, epsilon), hockey_stick(other, one, epsilon)) > delta
+
+    return halved(passed, 0.0, 2 * most, STEPS)[0] if delta < 1 and passed(0.0) else 0.0
 
 
 def threshold_law(subject: Subject) -> Iterable[AuditRow]:

@@ -23,6 +23,7 @@ import numpy as np
 from hubbub.audit.books import POPULATION, book, spend
 from hubbub.audit.checks.adaptive import responses_stick, stick
 from hubbub.audit.protocols import AuditRow, shared_faults, shared_row
+from hubbub.audit.recompute import halved
 from hubbub.errors import Refused
 from hubbub.privacy.account import DiscreteLaplace, Gaussian, Generic, Loss, Pure
 from hubbub.privacy.compose import Cap
@@ -105,11 +106,7 @@ def histories() -> dict[str, list[Step]]:
 def _tight_without_thresholds(losses: Sequence[Loss], delta: float) -> float:
     """An ε that the noise of these releases alone just reaches."""
     mu = math.sqrt(sum(float(_costs(loss).gaussian) for loss in losses))
-    low, high = 0.0, 50.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if stick(middle, mu) <= delta else (middle, high)
-    return float(f"{high * 1.0001:.7g}")
+    return float(f"{halved(lambda epsilon: stick(epsilon, mu) > delta, 0.0, 50.0)[1] * 1.0001:.7g}")
 
 
 def _drawn(seed: int) -> list[Step]:
@@ -214,13 +211,12 @@ def _odometer(losses: Sequence[Loss]) -> tuple[float, Fraction]:
     least = sum((c.gaussian for c in costs), Fraction(0))  # what else is priced only adds
     points = [Fraction(1, 100) * Fraction(5, 4) ** j for j in range(32)]
     point = next((p for p in points if p >= least), None)
-    low, high = 0.0, 200.0
-    for _ in range(70):
-        middle = (low + high) / 2
-        own = stick(middle, math.sqrt(point)) if point is not None else math.inf
-        low, high = (low, middle) if own <= losses[0].delta / 32 else (middle, high)
+    grid = math.inf
+    if point is not None:
+        mu, part = math.sqrt(point), losses[0].delta / 32
+        grid = halved(lambda epsilon: stick(epsilon, mu) > part, 0.0, 200.0, 70)[0]
     needed = delta + Fraction(repr(losses[0].delta)) + sum((c.threshold for c in costs), Fraction(0))
-    return min(float(sums), low if point is not None else math.inf), min(needed, Fraction(1))
+    return min(float(sums), grid), min(needed, Fraction(1))
 
 
 def faults_of(ledger: Ledger) -> list[str]:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from hubbub.audit.checks.exact import stated
 from hubbub.audit.checks.pooled import PooledLog, pooled
 from hubbub.audit.protocols import AuditRow, Kind, Pair, Subject, row
+from hubbub.audit.recompute import halved
 from hubbub.audit.tiny import MeasuredLog, measured
 from hubbub.noise import NoiseSource, SecureNoise, SeededNoise
 from hubbub.steps.counts import LocalCounts
@@ -205,11 +206,4 @@ def compare(
 def smallest_visible(delta: float, factor: float, runs: int) -> float:
     """The smallest excess over δ a test of this size would have refuted, if the other log never shows the event."""
     margin = factor * upper(0, runs)
-    low, high = delta, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        if lower(math.floor(middle * runs), runs) - margin > delta:
-            high = middle
-        else:
-            low = middle
-    return high - delta
+    return halved(lambda seen: lower(math.floor(seen * runs), runs) - margin <= delta, delta, 1.0)[1] - delta
