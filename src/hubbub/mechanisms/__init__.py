@@ -25,6 +25,7 @@ from hubbub.mechanisms.base import Mechanism, Parameter, Tables
 from hubbub.mechanisms.baselines import Adaptive, GaussianThreshold, Geometric, Sips
 from hubbub.mechanisms.crowd import Crowd
 from hubbub.mechanisms.korolova import Korolova
+from hubbub.mechanisms.ngrams import NGrams
 from hubbub.mechanisms.optimal import Optimal
 from hubbub.mechanisms.safelog import Safelog
 from hubbub.mechanisms.series import Series
@@ -45,6 +46,7 @@ __all__ = [
     "KVocabulary",
     "Korolova",
     "Mechanism",
+    "NGrams",
     "Optimal",
     "Parameter",
     "Pseudonyms",

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 PROOF = "docs/proofs/korolova.md"
 NAMES = {"queries": ("d", "b", "K"), "clicks": ("d_c", "b_c", "K_c"), "transitions": ("d_t", "b_t", "K_t")}
 """Of each table: its limit on a user, its scale, its threshold."""
+RAW = ("b", "b_q", "b_c", "b_t", "K", "K_c", "K_t")
 
 
 class Korolova(LaplaceMechanism, register=True):
@@ -50,7 +51,7 @@ class Korolova(LaplaceMechanism, register=True):
     proof = PROOF
     estimator = "hubbub.look.estimate.laplace:estimate"
     limiting = "d"
-    raw = ("b", "b_q", "b_c", "b_t", "K", "K_c", "K_t")
+    raw = (*RAW, "d_t")
     parameters = (
         EPSILON,
         DELTA,
@@ -95,7 +96,7 @@ class Korolova(LaplaceMechanism, register=True):
                 allowed="queries,clicks, and in strict transitions",
             )
         needed = self._raw_names()
-        raw = self._is_raw(given, self.raw, needed)
+        raw = self._is_raw(given, RAW, needed)
         settings: dict[str, Value] = {"d": given.get("d", 1)}
         for table in ("clicks", "transitions"):
             limit = NAMES[table][0]

@@ -43,7 +43,8 @@ class Traits:
     limiting: ClassVar[str] = ""
     """The parameter that limits each user's keys, of which the studio tries several values; none: its default alone."""
     raw: ClassVar[tuple[str, ...]] = ()
-    """Parameters that stand for (ε, δ), or belong to a variant as published: for the command line, not the studio."""
+    """Parameters that stand for (ε, δ), or belong to a variant as published or to tables that have to be asked for: for
+    the command line, not the studio."""
     exact: ClassVar[bool] = False
     """Whether the numbers it publishes have no noise."""
     wording: ClassVar[Wording] = Wording.AS_ASKED

@@ -91,6 +91,7 @@ CASES: dict[str, tuple[dict[str, object], dict[str, Any], tuple[str, ...]]] = {
     "zealous strict": (BUDGET, {"tables": ["queries", "keywords", "clicks"]}, ()),
     "zealous strict, result list": (BUDGET, {}, ("serp",)),
     "zealous published": ({**BUDGET, "U": 1000}, {}, ()),
+    "ngrams strict": ({**BUDGET, "l_max": 2, "n_max": 2}, {}, ()),
     "sessions strict": (BUDGET, {}, ()),
     "sessions published": (BUDGET, {}, ()),
     "gaussian strict": (BUDGET, {}, ()),

@@ -58,6 +58,7 @@ CASES: dict[str, tuple[dict[str, object], dict[str, Any]]] = {
     "zealous itemsets": ({"epsilon": 20, "delta": "1e-3", "m": 4}, {"tables": ["itemsets"]}),
     "zealous with a list": ({"epsilon": 60, "delta": "1e-3", "m": 6}, {"serp": SERP}),
     "zealous": ({"epsilon": 2, "delta": "1e-3", "m": 3}, {"tables": ["queries", "keywords", "clicks"]}),
+    "ngrams": ({"epsilon": 20, "delta": "1e-3", "l_max": 3}, {}),
     "sessions": ({"epsilon": 4, "delta": "1e-3"}, {}),
     "gaussian": ({"epsilon": 2, "delta": "1e-3"}, {}),
     "gaussian sqrt": ({"epsilon": 2, "delta": "1e-3", "weights": "sqrt"}, {}),

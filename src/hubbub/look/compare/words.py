@@ -11,7 +11,7 @@ from hubbub.look.compare.finding import finding
 from hubbub.look.compare.summary import Comparison, Mean, Row, notes
 from hubbub.privacy.guarantee import number
 
-TABLES = ("queries", "clicks", "transitions", "sessions", "keywords", "itemsets", "log")
+TABLES = ("queries", "clicks", "transitions", "sessions", "keywords", "itemsets", "ngrams", "log")
 HEADLINES: dict[str, tuple[str, ...]] = {
     "counts": ("queries.coverage@100", "queries.kl@100"),
     "suggestion": ("precision@5", "every_prefix.precision@5", "recall@5", "sessions_evaluated"),

@@ -63,7 +63,7 @@ class Zealous(LaplaceMechanism, register=True):
     paper_counts = "users"
     estimator = "hubbub.look.estimate.zealous:estimate"
     limiting = "m"
-    raw = (*RAW, "analysis", "U")
+    raw = (*RAW, "analysis", "U", "of", "size", "first")
     parameters = (
         EPSILON,
         DELTA,

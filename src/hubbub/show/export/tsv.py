@@ -18,6 +18,7 @@ WHAT = {
     "transitions": "queries and the query asked next",
     "sessions": "queries asked one after the other",
     "keywords": "words of queries",
+    "ngrams": "queries that one user asked right after each other",
     "itemsets": "words or queries that one user used, in any order",
     "log": "a log, in the columns of the AOL log",
 }

@@ -5,6 +5,7 @@ from hubbub.steps.keys.clicks import CLICKS
 from hubbub.steps.keys.itemsets import ITEMSETS, itemsets
 from hubbub.steps.keys.keywords import KEYWORDS
 from hubbub.steps.keys.log import LOG
+from hubbub.steps.keys.ngrams import NGRAMS, ngrams
 from hubbub.steps.keys.queries import QUERIES
 from hubbub.steps.keys.sessions import SESSIONS, subsequences
 from hubbub.steps.keys.transitions import TRANSITIONS, transitions
@@ -14,11 +15,13 @@ __all__ = [
     "ITEMSETS",
     "KEYWORDS",
     "LOG",
+    "NGRAMS",
     "QUERIES",
     "SESSIONS",
     "TRANSITIONS",
     "Keys",
     "itemsets",
+    "ngrams",
     "subsequences",
     "transitions",
 ]
