@@ -59,6 +59,7 @@ NOT_OF_THE_LOG = {
         "mechanisms/safelog/__init__.py __init__ resolve",
         "mechanisms/safelog/calibrate.py _refuse_strangers _scales _settle_published settle",
         "mechanisms/baselines/selectors.py resolve",
+        "mechanisms/ngrams.py resolve",
         "mechanisms/sessions.py _limits",
         "mechanisms/zealous/__init__.py _analysis _itemsets resolve",
         "engines/duckdb.py __init__ opened",
