@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from hubbub.audit.mutants import COUNTS, Mutant
-from hubbub.audit.mutants.sessions import _first_seen
 from hubbub.audit.protocols import Subject
 from hubbub.log import SearchLog
 from hubbub.mechanisms.base import Mechanism
@@ -29,10 +28,9 @@ def _counted(kind: Callable[[int, int], Keys], *, repeats: bool = False) -> Call
     return make
 
 
-GENERAL = ("bound not enforced", "repeats counted", "first-seen row order")
+GENERAL = ("bound not enforced", "repeats counted")
 NGRAMS = (
     *(mutant for mutant in COUNTS if mutant.name not in GENERAL),
-    Mutant("first-seen row order", _first_seen),
     Mutant("histories not cut", _counted(lambda n_max, l_max: ngrams(n_max))),
     Mutant("one search too many", _counted(lambda n_max, l_max: ngrams(n_max, l_max + 1))),
     Mutant("sequences one longer", _counted(lambda n_max, l_max: ngrams(n_max + 1, l_max))),
