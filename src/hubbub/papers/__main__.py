@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from hubbub.papers import inventory
+from hubbub.papers.experiments import ids
 from hubbub.papers.experiments import page as experiments
 from hubbub.papers.html import html
 from hubbub.papers.numbers import PAPERS, reproduce
@@ -25,7 +26,7 @@ def pages(docs: Path, out: Path | None = None) -> dict[Path, str]:
     stored = docs / "data" / "experiments.json"
     run = json.loads(stored.read_text(encoding="utf-8"))
     if out is not None:
-        run = experiments.merged(run, json.loads((out / experiments.ROWS).read_text(encoding="utf-8")))
+        run = experiments.merged(run, json.loads((out / experiments.ROWS).read_text(encoding="utf-8")), ids())
     rows = reproduce()
     titles = {key: paper.title for key, paper in PAPERS.items()}
     written = (docs / "experiments.md").read_text(encoding="utf-8").partition(MARK)[0]

@@ -33,11 +33,12 @@ from hubbub.worth.tasks.suggestion import learned, released, suggested
 ROOT = Path(__file__).parents[3]
 USERS, SEED = 300, 3
 ISSUE = {
-    "gotz": {f"figure-{n}" for n in range(2, 9)} | {"table-3"},
-    "safelog": {"figure-3", "figure-4", "figure-5", "table-3"},
+    "gotz": {f"figure-{n}" for n in range(2, 9)}
+    | {"table-3", "table-3-pairs", "figures-2-3-pairs", "figures-4-5-pairs"},
+    "safelog": {"figure-3", "figure-4", "figure-4-transitions", "figure-5", "table-3", "table-4", "t-test"},
     "sessions": {"table-5", "figure-1", "figure-2"},
-    "korolova": {"fractions"},
-    "hong": {"table-4"},
+    "korolova": {"fractions", "keywords", "fears"},
+    "hong": {f"table-{n}" for n in (4, 5, 6, 7)} | {f"figure-{n}" for n in ("3", "3c", "4", "5", "6")},
 }
 
 
@@ -173,7 +174,9 @@ def test_rows_say_what_they_rest_on(rows: list[ExperimentRow]) -> None:
     for id in ("korolova/fractions/distinct-non-negligible", "hong/table-4/rises-with-B", "sessions/figure-1/a-ka",
                "sessions/table-5/sessions-ka-below-original", "gotz/figure-4/keywords-total"):  # fmt: skip
         assert "y construction" in said[id]
-    assert "Rests on little" in said["gotz/figure-2/transitions-coverage"], "a handful of query pairs are released"
+    assert "Rests on little" in said["gotz/figures-2-3-pairs/transitions-coverage"], (
+        "a handful of query pairs are released"
+    )
     assert few({"keys": of(19, 20), "all": of(90, 91), "none": of(None, 1)}) == "Rests on little (keys: 19.5)."
     assert all(not re.search(r"\bMAP\b(?!@|, without)", row.expected) for row in rows)
 
@@ -201,7 +204,7 @@ def test_what_is_there_is_not_run_again(rows: list[ExperimentRow], out: Path, mo
     monkeypatch.setattr(draws, "draw", lambda *_: pytest.fail("run again"))
     assert experiments(users=USERS, draws=2, seed=SEED, out=out) == rows
     (one,) = experiments("hong/table-4/growth", users=USERS, draws=2, seed=SEED, out=out)
-    assert one == rows[-1]
+    assert [one] == [row for row in rows if row.id == "hong/table-4/growth"]
     part = experiments("gotz/figure-4/", users=USERS, draws=2, seed=SEED, out=out)
     assert part == [row for row in rows if row.id.startswith("gotz/figure-4/")]
 
@@ -223,9 +226,15 @@ def test_cells_of_another_version_are_made_again(tmp_path: Path, monkeypatch: py
 def test_processes_see_what_one_process_sees(rows: list[ExperimentRow], tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     found = experiments(
-        "korolova", users=USERS, draws=2, seed=SEED, out=tmp_path, workers=2, progress=lambda *at: told.append(at)
+        "korolova/fractions",
+        users=USERS,
+        draws=2,
+        seed=SEED,
+        out=tmp_path,
+        workers=2,
+        progress=lambda *at: told.append(at),
     )
-    assert found == [row for row in rows if row.id.startswith("korolova/")]
+    assert found == [row for row in rows if row.id.startswith("korolova/fractions/")]
     assert told[-1] == (2, 2)
 
 
@@ -251,14 +260,26 @@ def test_the_document_and_the_terminal_have_every_row(rows: list[ExperimentRow],
 def test_rows_that_were_run_again_replace_those_that_were_there(rows: list[ExperimentRow]) -> None:
     whole = document(rows)
     part = [row for row in rows if row.id.startswith("gotz/figure-6/")]
-    assert merged(whole, document(part)) == merged(whole, whole) == whole
+    assert merged(whole, document(part), ids()) == merged(whole, whole, ids()) == whole
     other = [dataclasses.replace(row, verdict="differs", why="Otherwise.") for row in part]
     again = {row.id: row for row in other}
-    assert merged(whole, document(other)) == document([again.get(row.id, row) for row in rows]) != whole
+    assert merged(whole, document(other), ids()) == document([again.get(row.id, row) for row in rows]) != whole
+    assert merged(document(part), whole, ids()) == whole, "rows that are new take their places"
+    sure = [dataclasses.replace(row, verdict="shown", p=0.001, corrected="shown") for row in part]
+    assert {row["corrected"] for row in merged(whole, document(sure), ids())["rows"] if row["p"] == 0.001} == {
+        "not shown"
+    }, "a verdict of few statements may not stand among all"
+    more = [dataclasses.replace(row, command=row.command.replace("--draws 2", "--draws 9")) for row in part]
+    mixed = merged(whole, document(more), ids())
+    assert mixed["command"] == whole["command"] and f"{len(part)} have 9; the command" in page(mixed)
+    assert "the command of a row" not in page(whole)
     with pytest.raises(OurBug, match="another run"):
-        merged(whole, document([dataclasses.replace(part[0], command="hubbub reproduce --users 7")]))
-    with pytest.raises(OurBug, match="no row"):
-        merged(whole, document([dataclasses.replace(part[0], id="gotz/figure-6/x")]) | {"command": whole["command"]})
+        merged(whole, document([dataclasses.replace(part[0], command="hubbub reproduce --users 7")]), ids())
+    with pytest.raises(OurBug, match="there is no row"):
+        stranger = document([dataclasses.replace(part[0], id="gotz/figure-6/x")])
+        merged(whole, stranger | {"command": whole["command"]}, ids())
+    with pytest.raises(OurBug, match="neither run has"):
+        merged(document(part), document(part), ids())
 
 
 @pytest.mark.slow

@@ -38,7 +38,7 @@ def asked(log: Path, tmp_path: Path) -> list[str]:
 def test_the_rows_are_of_that_log_and_stay_with_its_owner(
     hubbub: Hubbub, asked: list[str], log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = hubbub("reproduce", "korolova", *asked)
+    said = hubbub("reproduce", "korolova/fractions", *asked)
     assert "OWNER ONLY" in said.output and "On the log staff/spring." in said.output
     assert "records this look at staff/spring" in " ".join(said.output.split())
     folder = tmp_path / "out" / "owner-only"
@@ -51,25 +51,25 @@ def test_the_rows_are_of_that_log_and_stay_with_its_owner(
         assert row["evaluated"]["distinct in the log"]["draws"] == [len(distinct)] * 2, "both draws are of this log"
         assert row["parameters"].startswith("the log;")
     monkeypatch.setattr(draws, "draw", lambda *_: pytest.fail("run again"))
-    again: dict[str, Any] = document(hubbub("reproduce", "korolova", *asked, "--json"))
+    again: dict[str, Any] = document(hubbub("reproduce", "korolova/fractions", *asked, "--json"))
     assert again["rows"] == kept["rows"], "what is there is not run again"
 
 
 def test_the_look_is_in_the_ledger(hubbub: Hubbub, asked: list[str], log: Path, tmp_path: Path) -> None:
-    hubbub("reproduce", "korolova", *asked)
+    hubbub("reproduce", "korolova/fractions", *asked)
     with Ledger(tmp_path / "ledger.db") as book:
         assert [look.command for look in book.looks("staff", "spring")] == ["reproduce"]
         assert not book.entries("staff"), "nothing is spent"
 
 
 def test_rows_of_two_logs_are_not_mixed(hubbub: Hubbub, asked: list[str], log: Path, tmp_path: Path) -> None:
-    hubbub("reproduce", "korolova", *asked)
+    hubbub("reproduce", "korolova/fractions", *asked)
     other = tmp_path / "other.tsv"
     synthesise(USERS, other, preset="aol", seed=12)
     asked[asked.index(str(log))] = str(other)
-    assert "rows of another log" in hubbub("reproduce", "korolova", *asked, code=2).output
+    assert "rows of another log" in hubbub("reproduce", "korolova/fractions", *asked, code=2).output
     asked[asked.index(str(tmp_path / "out"))] = str(tmp_path)
-    assert "something else" in hubbub("reproduce", "korolova", *asked, code=2).output
+    assert "something else" in hubbub("reproduce", "korolova/fractions", *asked, code=2).output
 
 
 def test_what_the_log_lacks_is_said_and_the_rest_goes_on(tmp_path: Path) -> None:
@@ -86,6 +86,9 @@ def test_what_the_log_lacks_is_said_and_the_rest_goes_on(tmp_path: Path) -> None
     assert why["sessions/table-5"] == why["gotz/table-3"] == "Not run: the log has no clicked URLs, times."
     assert why["gotz/figure-8"] == "Not run: the log has no times."
     assert why["gotz/figure-6"].startswith("Not run: the log has no document frequencies")
+    assert why["korolova/keywords"].startswith("Not run: the log has no clicked URLs, public result pages")
+    assert why["safelog/table-4"].startswith("Not run: the log has no clicked URLs, topics of queries")
+    assert why["korolova/fears"].startswith("Nothing to evaluate"), "run, and nobody asks for fears here"
     assert {row.verdict for row in rows.values() if row.why.startswith("Not run")} == {"not shown"}
     share = rows["korolova/fractions/volume-non-negligible"]
     assert share.verdict == "shown" and all("preset" not in row.parameters for row in rows.values())

@@ -12,6 +12,7 @@ from hubbub.papers.experiments.rule import (
     NOTHING,
     Decision,
     DrawSample,
+    always,
     average,
     close,
     direction,
@@ -91,6 +92,13 @@ def test_close_and_near() -> None:
     assert near(of(54, 58), 96, 10).why == "40 below the printed 96."
     assert times(of(1, 4), of(8, 32), 10, 2, ("a", "the b")) == Decision("shown", "The b is 8 times a.")
     assert times(of(1, 4), of(8, 32), 1, 2).verdict == "differs" and times(of(1, 4), of(0, 1), 1, 2).why == NOTHING.why
+
+
+def test_always_is_every_draw() -> None:
+    sure, half, never = (always(of(*values), lambda p: p < 0.01, "p is small") for values in ((0, 0), (0, 1), (1, 1)))
+    assert (sure.verdict, half.verdict, never.verdict) == ("shown", "not shown", "differs")
+    assert half.why == "p is small in 1 of 2 draws." and sure.p is None
+    assert always(of(None, 0), lambda _: True, "") is NOTHING
 
 
 def test_every_is_as_strong_as_its_weakest() -> None:

@@ -3,7 +3,8 @@
     rule       how a row is decided, once for all          rows    the row, and the experiment that gives rows
     lab        one draw: its log, its split, its noise     draws   all draws, in processes, kept as they finish
     own        somebody's own log instead of synthetic ones, for the owner's eyes only
-    gotz, gotz_epsilon, gotz_tasks, safelog, sessions_2017, korolova, hong    the papers
+    korolova, korolova_uses; gotz, gotz_pairs, gotz_epsilon, gotz_tasks; safelog, safelog_more; sessions_2017;
+    hong, hong_problem, hong_frequent, hong_diverse    the papers
     show       rows for a person                           page    the docs page made of them
 
 A trend that does not appear is a finding, not a failure: the row says so, with the numbers.
@@ -17,7 +18,20 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from hubbub.errors import ParameterError
-from hubbub.papers.experiments import gotz, gotz_epsilon, gotz_tasks, hong, korolova, safelog, sessions_2017
+from hubbub.papers.experiments import (
+    gotz,
+    gotz_epsilon,
+    gotz_pairs,
+    gotz_tasks,
+    hong,
+    hong_diverse,
+    hong_frequent,
+    korolova,
+    korolova_uses,
+    safelog,
+    safelog_more,
+    sessions_2017,
+)
 from hubbub.papers.experiments.draws import compute
 from hubbub.papers.experiments.own import OwnLog, about, not_run
 from hubbub.papers.experiments.rows import DrawSamples, Experiment, ExperimentRow
@@ -26,7 +40,20 @@ __all__ = ["DRAWS", "EXPERIMENTS", "USERS", "Experiment", "ExperimentRow", "expe
 
 EXPERIMENTS: tuple[Experiment, ...] = tuple(
     experiment
-    for module in (korolova, gotz, gotz_epsilon, gotz_tasks, safelog, sessions_2017, hong)
+    for module in (
+        korolova,
+        korolova_uses,
+        gotz,
+        gotz_epsilon,
+        gotz_tasks,
+        gotz_pairs,
+        safelog,
+        safelog_more,
+        sessions_2017,
+        hong,
+        hong_frequent,
+        hong_diverse,
+    )
     for experiment in module.EXPERIMENTS
 )
 USERS, DRAWS = 20_000, 5

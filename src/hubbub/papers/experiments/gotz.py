@@ -7,7 +7,7 @@ ZEALOUS as published (Theorem 2, U the number of users); counts are numbers of u
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +35,8 @@ from hubbub.worth.tasks.counts import compare
 
 NAME, PRESET = "Götz et al. 2009", "gotz"
 KINDS = ("keywords", "queries", "clicks", "transitions")
+COMMON = KINDS[:3]
+"""Kinds of which enough are released at 20,000 users; query pairs need five times as many (gotz_pairs)."""
 MS, TOPS = (1, 2, 4, 8, 20, 40), ("10", "100", "1000")
 OTHERS = len(MS) - 1
 """Values of m that the best m > 1 is chosen from."""
@@ -48,6 +50,8 @@ PRINTED = {  # Table 3 for m = 1, 4, 8, 20, 40: distinct items, and total counts
     "clicks": ((2813, 1576, 1001, 486, 246), (118, 234, 286, 317, 290)),
     "transitions": ((331, 169, 100, 40, 13), (8, 14, 15, 12, 7)),
 }
+FIVEFOLD = "preset gotz, five times the users"
+"""Where rows about query pairs are run, in words."""
 NONE: dict[str, float | None] = {"release": None}
 CIRCULAR = "Circular: the preset gotz was fitted to Tables 3 and 4, at 500,000 users and ε = 5."
 PER_USER = {"keywords": 56, "queries": 20, "clicks": 14, "transitions": 7}
@@ -59,27 +63,27 @@ def zealous(lab: Lab, epsilon: int = 5, m: int = 1) -> dict[str, object]:
     return {"epsilon": epsilon, "delta": "0.001", "m": m, "U": lab.users, "keep": "random"}
 
 
-def said(epsilon: object = 5, m: object = 1) -> str:
+def said(epsilon: object = 5, m: object = 1, where: str = "preset gotz") -> str:
     """The settings in words, for the row."""
-    return f"preset gotz; zealous published, epsilon={epsilon}, delta=0.001, m={m}, U=users, keep=random"
+    return f"{where}; zealous published, epsilon={epsilon}, delta=0.001, m={m}, U=users, keep=random"
 
 
-def k_query(lab: Lab, k: int) -> dict[str, pa.Table]:
+def k_query(lab: Lab, k: int, kinds: Sequence[str] = tuple(OF_LOG)) -> dict[str, pa.Table]:
     """Histograms of the log without the queries of fewer than k users (§8, Algorithms)."""
     log = lab.log(PRESET)
     often = f"SELECT query FROM ({QUERIES.distinct()}) AS held GROUP BY query HAVING count(*) >= {k}"
     log.engine.save("k_query", f"SELECT l.* FROM log AS l JOIN ({often}) AS often ON often.query = l.query")
-    return {kind: counted(log, keys, "k_query") for kind, keys in OF_LOG.items()}
+    return {kind: counted(log, OF_LOG[kind], "k_query") for kind in kinds}
 
 
 # ------------------------------------------------------------------ Table 3, Figures 2 and 3
 
 
-def by_m(lab: Lab) -> Numbers:
+def by_m(lab: Lab, kinds: Sequence[str] = KINDS) -> Numbers:
     """Release every kind of item at every m, and score each release."""
     found: Numbers = {}
     original, people = lab.original(PRESET), lab.log(PRESET).users()
-    for kind in KINDS:
+    for kind in kinds:
         ours = need(original, kind, "original")
         events = need(lab.original(PRESET, "count"), kind, "original")
         found[f"{kind} per user"] = int(numbers(events).sum()) / people
@@ -101,56 +105,9 @@ def over_m(cells: DrawSamples, kind: str, metric: str) -> dict[str, DrawSample]:
 
 def table_3(cells: DrawSamples) -> Iterator[PaperFinding]:
     """Table 3: numbers of distinct items, and their total counts."""
-    lost: dict[str, DrawSample] = {}
     for kind in KINDS:
-        distinct, total = over_m(cells, kind, "distinct"), over_m(cells, kind, "total")
-        of = {"distinct in the log": cells[f"{kind} distinct"]}
-        printed = ", ".join(map(str, PRINTED[kind][0]))
-        yield PaperFinding(
-            f"{kind}-distinct",
-            f"falls with m: {printed} for m = 1, 4, 8, 20, 40",
-            distinct,
-            falls(distinct),
-            said(m=MS),
-            of,
-            printed=_printed(kind, 0),
-            caution=CIRCULAR,
-        )
-        share = 100 * (1 - PRINTED[kind][0][-1] / PRINTED[kind][0][0])
-        lost[kind] = distinct["m = 40"].with_other(distinct["m = 1"], _loss)
-        yield PaperFinding(
-            f"{kind}-decrease",
-            f"{share:.1f} % fewer at m = 40 than at m = 1 (shown: within 10 points)",
-            {"per cent": lost[kind]},
-            near(lost[kind], share, 10),
-            said(m="1, 40"),
-            {"m = 1": distinct["m = 1"], "m = 40": distinct["m = 40"]},
-            caution=CIRCULAR,
-        )
-        printed = ", ".join(map(str, PRINTED[kind][1]))
-        expected, rule = ("still rises at m = 40", rises) if kind == "keywords" else ("rises, then falls", peaks)
-        yield PaperFinding(
-            f"{kind}-total",
-            f"{expected}: {printed} thousand",
-            total,
-            rule(total),
-            said(m=MS),
-            distinct,
-            printed=_printed(kind, 1, 1000),
-            caution=CIRCULAR,
-        )
-        tip, typical = _tip(total), cells[f"{kind} per user"]
-        if kind != "keywords":
-            yield PaperFinding(
-                f"{kind}-tipping-point",
-                "the m with the highest total is about the number of items per user "
-                f"({PER_USER[kind]} in Table 4; shown: within a factor of 2)",
-                {"m of the highest total": tip, "items per user": typical},
-                times(typical, tip, 1, 2, ("the number of items per user", "the m of the highest total")),
-                said(m=MS),
-                distinct,
-                caution=CIRCULAR,
-            )
+        yield from counts_by_m(cells, kind)
+    lost = {kind: _lost(cells, kind) for kind in KINDS}
     yield PaperFinding(
         "larger-domains-lose-more",
         "the decrease is more dramatic for larger domains: 55, 88, 91, 96 %",
@@ -160,6 +117,62 @@ def table_3(cells: DrawSamples) -> Iterator[PaperFinding]:
         {kind: cells[f"{kind} m=1 distinct"] for kind in KINDS},
         caution=CIRCULAR,
     )
+
+
+def counts_by_m(cells: DrawSamples, kind: str, where: str = "preset gotz") -> Iterator[PaperFinding]:
+    """Table 3 for one kind of item."""
+    distinct, total = over_m(cells, kind, "distinct"), over_m(cells, kind, "total")
+    of = {"distinct in the log": cells[f"{kind} distinct"]}
+    printed = ", ".join(map(str, PRINTED[kind][0]))
+    yield PaperFinding(
+        f"{kind}-distinct",
+        f"falls with m: {printed} for m = 1, 4, 8, 20, 40",
+        distinct,
+        falls(distinct),
+        said(m=MS, where=where),
+        of,
+        printed=_printed(kind, 0),
+        caution=CIRCULAR,
+    )
+    share, lost = 100 * (1 - PRINTED[kind][0][-1] / PRINTED[kind][0][0]), _lost(cells, kind)
+    yield PaperFinding(
+        f"{kind}-decrease",
+        f"{share:.1f} % fewer at m = 40 than at m = 1 (shown: within 10 points)",
+        {"per cent": lost},
+        near(lost, share, 10),
+        said(m="1, 40", where=where),
+        {"m = 1": distinct["m = 1"], "m = 40": distinct["m = 40"]},
+        caution=CIRCULAR,
+    )
+    printed = ", ".join(map(str, PRINTED[kind][1]))
+    expected, rule = ("still rises at m = 40", rises) if kind == "keywords" else ("rises, then falls", peaks)
+    yield PaperFinding(
+        f"{kind}-total",
+        f"{expected}: {printed} thousand",
+        total,
+        rule(total),
+        said(m=MS, where=where),
+        distinct,
+        printed=_printed(kind, 1, 1000),
+        caution=CIRCULAR,
+    )
+    tip, typical = _tip(total), cells[f"{kind} per user"]
+    if kind != "keywords":
+        yield PaperFinding(
+            f"{kind}-tipping-point",
+            "the m with the highest total is about the number of items per user "
+            f"({PER_USER[kind]} in Table 4; shown: within a factor of 2)",
+            {"m of the highest total": tip, "items per user": typical},
+            times(typical, tip, 1, 2, ("the number of items per user", "the m of the highest total")),
+            said(m=MS, where=where),
+            distinct,
+            caution=CIRCULAR,
+        )
+
+
+def _lost(cells: DrawSamples, kind: str) -> DrawSample:
+    """By how many per cent m = 40 releases fewer items than m = 1."""
+    return cells[f"{kind} m=40 distinct"].with_other(cells[f"{kind} m=1 distinct"], _loss)
 
 
 def _printed(kind: str, which: int, unit: int = 1) -> dict[str, float]:
@@ -177,16 +190,16 @@ def _tip(series: Mapping[str, DrawSample]) -> DrawSample:
     return DrawSample(tuple(MS[int(np.argmax([-1.0 if x is None else x for x in column]))] for column in columns))
 
 
-def figure_2(cells: DrawSamples) -> Iterator[PaperFinding]:
+def figure_2(cells: DrawSamples, kinds: Sequence[str] = COMMON, where: str = "preset gotz") -> Iterator[PaperFinding]:
     """Figure 2: coverage and precision by m."""
-    for kind in KINDS:
+    for kind in kinds:
         covered, released = over_m(cells, kind, "coverage@1000"), over_m(cells, kind, "distinct")
         yield PaperFinding(
             f"{kind}-coverage",
             "the coverage of the top 1000 decreases as m increases",
             covered,
             falls(covered),
-            said(m=MS),
+            said(m=MS, where=where),
             released,
         )
         deeper = cells.series(f"{kind} m=1 coverage@{{}}", TOPS, "top {}")
@@ -195,7 +208,7 @@ def figure_2(cells: DrawSamples) -> Iterator[PaperFinding]:
             "coverage gets worse for increasing j",
             deeper,
             falls(deeper),
-            said(),
+            said(where=where),
             {"released": cells[f"{kind} m=1 distinct"]},
             caution="Partly by construction: with n items released, the coverage of the top 1000 is n/1000 at most.",
         )
@@ -214,7 +227,7 @@ def figure_2(cells: DrawSamples) -> Iterator[PaperFinding]:
                 statement,
                 far,
                 lower(worse, better, (worse_name, better_name)).chosen_from(OTHERS),
-                said(m=MS),
+                said(m=MS, where=where),
                 released,
             )
 
@@ -243,7 +256,12 @@ def figure_3(cells: DrawSamples) -> Iterator[PaperFinding]:
             said(m=MS),
             over_m(cells, kind, "distinct"),
         )
-    for kind in KINDS:
+    yield from regimes(cells, COMMON)
+
+
+def regimes(cells: DrawSamples, kinds: Sequence[str], where: str = "preset gotz") -> Iterator[PaperFinding]:
+    """Figure 3 in a sentence: which m for what."""
+    for kind in kinds:
         covered, top = over_m(cells, kind, "coverage@1000"), over_m(cells, kind, "l1@10")
         least = _least(top)
         yield PaperFinding(
@@ -258,7 +276,7 @@ def figure_3(cells: DrawSamples) -> Iterator[PaperFinding]:
                     ).chosen_from(OTHERS),
                 ]
             ),
-            said(m=MS),
+            said(m=MS, where=where),
             over_m(cells, kind, "distinct"),
         )
 

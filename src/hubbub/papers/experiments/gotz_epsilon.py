@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 
-from hubbub.papers.experiments.gotz import EPSILONS, KINDS, NAME, OF_LOG, PRESET, k_query, said, zealous
+from hubbub.papers.experiments.gotz import COMMON, EPSILONS, KINDS, NAME, OF_LOG, PRESET, k_query, said, zealous
 from hubbub.papers.experiments.lab import Lab, Numbers
 from hubbub.papers.experiments.rows import DrawSamples, Experiment, PaperFinding
 from hubbub.papers.experiments.rule import close, every, falls, higher, lower, rises, times
@@ -16,11 +16,13 @@ from hubbub.worth.tasks.base import need
 from hubbub.worth.tasks.counts import compare
 
 
-def by_epsilon(lab: Lab) -> Numbers:
+def by_epsilon(lab: Lab, kinds: Sequence[str] = COMMON) -> Numbers:
     """Every kind of item at every ε with m = 1, and of every k-query anonymous log; distributions at ε = 5, k = 10."""
     found: Numbers = {}
     original, log = lab.original(PRESET), lab.log(PRESET)
     for kind in KINDS:
+        found[f"{kind} singletons"] = int((numbers(need(original, kind, "original")) == 1).sum())
+    for kind in kinds:
         ours = need(original, kind, "original")
         settings = [zealous(lab, epsilon) for epsilon in (*EPSILONS, 5)]
         runs = lab.sweep(log, "zealous", settings, variant="published", tables=[kind])
@@ -30,12 +32,12 @@ def by_epsilon(lab: Lab) -> Numbers:
         low = int(numbers(theirs).min(initial=10**9))
         c, x = numbers(ours), numbers(theirs)
         edge = 2 * low
-        found |= {f"{kind} smallest": low if x.size else None, f"{kind} singletons": int((c == 1).sum())}
+        found[f"{kind} smallest"] = low if x.size else None
         found |= {f"{kind} slope original": slope(c, edge), f"{kind} slope zealous": slope(x, edge)}
         found |= {f"{kind} above original": int((c >= edge).sum()), f"{kind} above zealous": int((x >= edge).sum())}
         found |= {f"{kind} total original": int(c.sum()), f"{kind} total zealous": int(x.sum())}
     for k in (10 * epsilon for epsilon in EPSILONS):
-        for kind, theirs in k_query(lab, k).items():
+        for kind, theirs in k_query(lab, k, [kind for kind in kinds if kind in OF_LOG]).items():
             _difference(found, f"{kind} k={k}", need(original, kind, "original"), theirs)
             if k == 10:
                 found[f"{kind} total k"] = int(numbers(theirs).sum())
@@ -56,26 +58,7 @@ def slope(n: Integers, least: int) -> float | None:
 
 def figure_4(cells: DrawSamples) -> Iterator[PaperFinding]:
     """Figure 4: distributions of counts at ε = 5, m = 1, k = 10."""
-    for kind in KINDS:
-        ours, theirs = (cells[f"{kind} slope {side}"] for side in ("original", "zealous"))
-        yield PaperFinding(
-            f"{kind}-shape",
-            "the power-law shape is well preserved (exponents from twice the smallest released count on, within 10 %)",
-            {"original": ours, "zealous": theirs},
-            close(ours, theirs, ("the original's", "ZEALOUS's exponent")),
-            said(),
-            {f"{side}, items": cells[f"{kind} above {side}"] for side in ("original", "zealous")},
-        )
-        totals = {side: cells[f"{kind} total {side}"] for side in ("original", "zealous")}
-        totals |= {"k-query": cells[f"{kind} total k"]} if kind in OF_LOG else {}
-        yield PaperFinding(
-            f"{kind}-total",
-            "total frequencies are lower in the sanitized logs",
-            totals,
-            every([lower(totals["original"], totals[side], ("the original", side)) for side in list(totals)[1:]]),
-            said() + "; k=10",
-            caution="By construction but for the noise: each user keeps m = 1 item; k-anonymity only removes queries.",
-        )
+    yield from shapes(cells)
     for kind in ("clicks", "transitions"):
         ours, theirs = cells["keywords singletons"], cells[f"{kind} singletons"]
         yield PaperFinding(
@@ -88,12 +71,38 @@ def figure_4(cells: DrawSamples) -> Iterator[PaperFinding]:
         )
 
 
-def figure_5(cells: DrawSamples) -> Iterator[PaperFinding]:
+def shapes(cells: DrawSamples, kinds: Sequence[str] = COMMON, where: str = "preset gotz") -> Iterator[PaperFinding]:
+    """Whether each kind of item keeps its power law and its total."""
+    for kind in kinds:
+        ours, theirs = (cells[f"{kind} slope {side}"] for side in ("original", "zealous"))
+        yield PaperFinding(
+            f"{kind}-shape",
+            "the power-law shape is well preserved (exponents from twice the smallest released count on, within 10 %)",
+            {"original": ours, "zealous": theirs},
+            close(ours, theirs, ("the original's", "ZEALOUS's exponent")),
+            said(where=where),
+            {f"{side}, items": cells[f"{kind} above {side}"] for side in ("original", "zealous")},
+        )
+        totals = {side: cells[f"{kind} total {side}"] for side in ("original", "zealous")}
+        totals |= {"k-query": cells[f"{kind} total k"]} if kind in OF_LOG else {}
+        yield PaperFinding(
+            f"{kind}-total",
+            "total frequencies are lower in the sanitized logs",
+            totals,
+            every([lower(totals["original"], totals[side], ("the original", side)) for side in list(totals)[1:]]),
+            said(where=where) + "; k=10",
+            caution="By construction but for the noise: each user keeps m = 1 item; k-anonymity only removes queries.",
+        )
+
+
+def figure_5(cells: DrawSamples, kinds: Sequence[str] = COMMON, where: str = "preset gotz") -> Iterator[PaperFinding]:
     """Figure 5: the average difference to the original's counts."""
-    for kind in KINDS:
+    for kind in kinds:
         by = cells.series(f"{kind} epsilon={{}} difference", EPSILONS, "ε = {}")
         released = cells.series(f"{kind} epsilon={{}} distinct", EPSILONS, "ε = {}")
-        yield PaperFinding(f"{kind}-epsilon", "decreases with increasing ε", by, falls(by), said(EPSILONS), released)
+        yield PaperFinding(
+            f"{kind}-epsilon", "decreases with increasing ε", by, falls(by), said(EPSILONS, where=where), released
+        )
         if kind not in OF_LOG:
             continue
         ks = [10 * epsilon for epsilon in EPSILONS]
@@ -105,10 +114,10 @@ def figure_5(cells: DrawSamples) -> Iterator[PaperFinding]:
             "decreases with decreasing k",
             k_anonymous,
             rises(k_anonymous),
-            f"preset gotz; histograms of a k-query anonymous log, k={ks}",
+            f"{where}; histograms of a k-query anonymous log, k={ks}",
             kept,
         )
-        said_both = f"{said(EPSILONS)}; k={ks}"
+        said_both = f"{said(EPSILONS, where=where)}; k={ks}"
         if kind == "keywords":
             pairs = [(f"k = {10 * e}", f"ε = {e}") for e in EPSILONS if e > 2]
             better = every([lower(both[k], both[e], (k, e)) for k, e in pairs])

@@ -24,6 +24,8 @@ WORDS = {
     "clicks": "clicked URLs",
     "times": "times",
     "lists": "document frequencies, which only a synthetic log's truth has",
+    "results": "public result pages, which only a synthetic log's truth has",
+    "topics": "topics of queries, which only a synthetic log's truth has",
 }
 """What an experiment may need, in words."""
 
@@ -66,7 +68,9 @@ def not_run(row: ExperimentRow, lacking: str) -> ExperimentRow:
 def about(row: ExperimentRow) -> ExperimentRow:
     """A row in words that are true of this log: no preset, so nothing was fitted to the paper."""
     caution = re.sub(r"(?:Partly c|C)ircular: .*?\.(?: |$)", "", row.caution)
-    return replace(row, parameters=re.sub(r"^preset \w+", "the log", row.parameters), caution=caution)
+    return replace(
+        row, parameters=re.sub(r"^preset \w+(?:, five times the users)?", "the log", row.parameters), caution=caution
+    )
 
 
 @contextmanager

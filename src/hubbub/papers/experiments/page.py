@@ -7,6 +7,7 @@ figures only, their rows replace those of an earlier document (`merged`).
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
@@ -16,7 +17,7 @@ from typing import Any
 from hubbub.errors import OurBug
 from hubbub.files import disk_errors
 from hubbub.papers.experiments.rows import ExperimentRow
-from hubbub.papers.experiments.rule import VERDICTS
+from hubbub.papers.experiments.rule import VERDICTS, Decision
 
 Record = dict[str, Any]
 ROWS, PAGE = "rows.json", "papers.html"
@@ -32,15 +33,33 @@ def command(row: Record) -> str:
     return str(row["command"]).replace(f" {row['id']}", "")
 
 
-def merged(old: Record, new: Record) -> Record:
-    """An earlier document with the rows of another run in place of its own: a run of as many users, draws and seeds."""
-    if old["command"] != new["command"]:
+def merged(old: Record, new: Record, ids: Sequence[str]) -> Record:
+    """Every row there is: of another run with as many users or, where that has it not, of the earlier one.
+
+    They may differ in their draws: the command of each row says how many it has.
+    """
+    if _undrawn(old["command"]) != _undrawn(new["command"]):
         raise OurBug(f"another run: {new['command']}")
-    again = {row["id"]: row for row in new["rows"]}
-    rows = [again.pop(row["id"], row) for row in old["rows"]]
-    if again:
-        raise OurBug(f"the earlier run has no row {', '.join(again)}")
-    return {"command": old["command"], "rows": rows}
+    known = {row["id"]: row for row in (*old["rows"], *new["rows"])}
+    if unknown := [row["id"] for row in new["rows"] if row["id"] not in ids]:
+        raise OurBug(f"there is no row {', '.join(unknown)}")
+    if lacking := [id for id in ids if id not in known]:
+        raise OurBug(f"neither run has {', '.join(lacking)}")
+    return {"command": old["command"], "rows": [_among(known[id], len(ids)) for id in ids]}
+
+
+DRAWN = re.compile(r" --draws (\d+)")
+
+
+def _undrawn(command: str) -> str:
+    return DRAWN.sub("", command)
+
+
+def _among(row: Record, statements: int) -> Record:
+    """A row whose second verdict allows for as many statements as there are now."""
+    if row["p"] is None:
+        return row
+    return row | {"corrected": Decision(row["verdict"], row["why"], row["p"]).corrected(statements)}
 
 
 def page(found: Record) -> str:
@@ -54,6 +73,10 @@ def page(found: Record) -> str:
             f"Of {bare} rows means and intervals were kept, not draws: *tested* and *stand* are about the others.",
             "",
         ]
+    of_draws = Counter(DRAWN.findall(row["command"])[0] for row in rows)
+    if len(of_draws) > 1:
+        told = ", ".join(f"{many} have {draws}" for draws, many in sorted(of_draws.items()))
+        lines += [f"Not all rows have as many draws: {told}; the command of a row says how many.", ""]
     for paper, together in groupby(rows, key=lambda row: row["paper"]):
         of_paper = list(together)
         lines += [f"### {paper}", "", "| | " + " | ".join(head[1:]) + " |", "|---" * 7 + "|"]

@@ -9,6 +9,7 @@ interval (Student's t). Then
     peaks           over a series: some inner one is higher than the first and than the last
     close           of two samples: the whole interval of the difference is within ±10 % of the larger mean
     near, times     a printed number, or ratio: the mean is within a stated distance of it, or within a factor
+    always          of one sample: something holds in every draw; it *differs* if it holds in none
 
 What goes the other way *differs*; what is neither is *not shown*. Draws that differ by nothing at all have an interval
 of width zero: then any difference counts.
@@ -251,6 +252,15 @@ def times(a: DrawSample, b: DrawSample, printed: float, factor: float, names: tu
         return NOTHING
     verdict: Verdict = "shown" if abs(mean - math.log(printed)) <= math.log(factor) else "differs"
     return Decision(verdict, f"{names[1]} is {math.exp(mean):.3g} times {names[0]}.")
+
+
+def always(sample: DrawSample, holds: Callable[[float], bool], what: str) -> Decision:
+    """Decide whether something holds in every draw; `what` says it."""
+    if not sample.known:
+        return NOTHING
+    many, draws = sum(map(holds, sample.known)), len(sample.known)
+    verdict: Verdict = "shown" if many == draws else "not shown" if many else "differs"
+    return Decision(verdict, f"{what} in {many} of {draws} draws.")
 
 
 def every(decisions: Sequence[Decision]) -> Decision:

@@ -192,8 +192,20 @@ def transitions_by_part(original: Evidence, parts: str) -> pa.Table:
     )
 
 
-def fold_scores(graph: Graph, test: HeldOutFold, located: Located) -> dict[str, float]:
-    """Every metric of one graph on one fold."""
+@dataclass(frozen=True)
+class Asked:
+    """One graph on one fold, question by question."""
+
+    evaluated: int
+    """Test queries that the graph knows."""
+    drawn: Ints
+    """Which of the fold's queries were ranked."""
+    values: dict[str, Floats]
+    """Each ranking's measures, by names such as "random_walk.nDCG@10", for the queries in `drawn`."""
+
+
+def ask(graph: Graph, test: HeldOutFold, located: Located) -> Asked:
+    """Every measure of every ranking, for each test query that the graph knows, or for a sample of them."""
     known = np.append(graph.known(), False)  # the last one answers for -1
     evaluated = np.flatnonzero(known[located.node])
     drawn = np.sort(evaluated[np.argsort(shuffled(evaluated), kind="stable")[:TEST_QUERIES]])
@@ -210,12 +222,20 @@ def fold_scores(graph: Graph, test: HeldOutFold, located: Located) -> dict[str, 
     inside = ~missing
     shown = matrix(row[inside], page[inside], test.shown[ours][inside], (drawn.size, len(graph.urls)))
     ranked = (walk(graph, sources), walk(graph, sources, impact=True), implicit_feedback(graph.clicks[sources], shown))
-    scores: dict[str, float] = dict(zip(COUNTED, (len(test.queries), evaluated.size), strict=True))
+    values: dict[str, Floats] = {}
     for name, weights in zip(RANKINGS, ranked, strict=True):
         listed, rank, item, _ = top(weights, DEPTH)
         found = measured(MEASURES, truth, Lists(listed, item, rank, drawn.size))
-        for measure, values in found.items():
-            scores[f"{name}.{measure.replace('AP', 'MAP')}"] = mean(values)
-        answered = evaluated.size / max(len(test.queries), 1)
+        values |= {f"{name}.{measure.replace('AP', 'MAP')}": each for measure, each in found.items()}
+    return Asked(int(evaluated.size), drawn, values)
+
+
+def fold_scores(graph: Graph, test: HeldOutFold, located: Located) -> dict[str, float]:
+    """Every metric of one graph on one fold."""
+    asked = ask(graph, test, located)
+    scores: dict[str, float] = dict(zip(COUNTED, (len(test.queries), asked.evaluated), strict=True))
+    answered = asked.evaluated / max(len(test.queries), 1)
+    for name in RANKINGS:
+        scores |= {metric: mean(each) for metric, each in asked.values.items() if metric.startswith(f"{name}.")}
         scores[f"{name}.U(Q)"] = answered * scores[f"{name}.nDCG@10"]  # eq. 13
     return scores
