@@ -27,7 +27,7 @@ NEEDS = {
 POOLS = {"queries": "D", "clicks": "D_c", "transitions": "D_t", "sessions": "D_s"}
 RECOUNTED = {"queries": (10, 60), "clicks": (10, 40), "transitions": (5, 15), "sessions": (4, 8)}
 """Recount: typical released keys of a user (d_c), and the most that count in the kept total (B)."""
-KEYWORDS = (50, 300)
+KEYWORDS = (10, 60)
 
 WEIGHTS = tuple(
     Parameter(f"{name}_weight", "number", f"weight of {what} in the budget", default, low=0, open_low=True, high=1000)
