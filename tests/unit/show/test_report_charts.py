@@ -15,7 +15,7 @@ from hubbub.show.charts.rejects import rejects
 from hubbub.show.charts.scores import scores
 from hubbub.show.charts.survival import binned, survival
 from hubbub.show.charts.tradeoff import tradeoff
-from hubbub.show.exact import ErrorParts, Sampled, UsersHistogram
+from hubbub.show.exact import ErrorParts, Sampled, UsersHistogram, _error
 from hubbub.show.kept import LedgerSnapshot, Spending, Tried
 from hubbub.show.law import AGAIN, SurvivalLine
 
@@ -155,3 +155,14 @@ def test_privacy_against_utility() -> None:
 )
 def test_nearly_all_is_not_all(share: float, words: str) -> None:
     assert percent(share) == words
+
+
+def test_the_report_says_how_many_counts_are_close() -> None:
+    """Within 10 %, edge included; facts of an older release do not know it, and nothing is said then."""
+    rows = pa.table({"n": [90, 89, 110, 5], "noise_sd": [2.0, 2.0, 2.0, None]})
+    error = _error(rows, np.array([100, 100, 100, 5], np.int64), None)
+    assert error is not None and error.rows == 3 and error.within_10 == 2
+    chart = counts(table(error=error))
+    assert chart is not None and chart.alt.startswith("2 of 3 counts are within 10 % of the exact number.")
+    old = counts(table())
+    assert old is not None and "within 10 %" not in old.alt
