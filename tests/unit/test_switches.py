@@ -30,7 +30,7 @@ NO_SIZE = {
         mechanisms.crowd.histograms:GRID_BITS mechanisms.rounds:GRID_BITS mechanisms.safelog.calibrate:GRID
         mechanisms.parameter:DIGITS mechanisms.series.constants:MOST_BITS
         mechanisms.series.constants:FINE mechanisms.series.counts:SCALE""",
-    "a limit beyond which it is refused": """noise.bernoulli:DENOMINATOR_LIMIT
+    "a limit beyond which it is refused": """noise.bernoulli:DENOMINATOR_LIMIT ingest.arrays:HEAD
         noise.gaussian:NUMERATOR_LIMIT noise.laplace:SCALE_LIMIT noise.laplace:NUMERATOR_LIMIT noise.uniform:MOST
         steps.holdings:MOST mechanisms.rounds:WIDEST_NOISE mechanisms.safelog.perturb:MOST_PAIRS
         mechanisms.series.constants:WIDEST mechanisms.series.constants:ROOM

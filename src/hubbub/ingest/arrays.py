@@ -16,8 +16,9 @@ from pathlib import Path
 from hubbub.errors import InputError
 from hubbub.ingest.lines import MAX_LINE
 from hubbub.ingest.sources import Stream, bare, opened
+from hubbub.switches import switch
 
-PIECE = 1 << 20
+PIECE = switch(__name__, "PIECE", 1 << 20, low=64)
 ANSWER = re.compile(rb'\s*\{\s*"(?:took|_scroll_id|pit_id|hits|_shards|timed_out)"\s*:')
 HITS = re.compile(rb'"hits"\s*:\s*\[')
 HEAD = 1 << 16  # bytes in which an answer must come to its hits

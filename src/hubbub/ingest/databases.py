@@ -22,8 +22,9 @@ import pyarrow as pa
 
 from hubbub.errors import InputError, ParameterError
 from hubbub.ingest.frames import Batches, batches_of, is_frame, kept
+from hubbub.switches import switch
 
-ROWS = 65_536
+ROWS = switch(__name__, "ROWS", 65_536, low=3)
 PASSWORDS = {
     "postgresql": "~/.pgpass, PGPASSWORD or a service file, as psql does",
     "mysql": "~/.my.cnf or MYSQL_PWD, as mysql does",

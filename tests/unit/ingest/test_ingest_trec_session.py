@@ -8,6 +8,7 @@ import pytest
 from tests.unit.ingest.ingest_helper import Ingest, reading
 
 from hubbub.errors import InputError
+from hubbub.switches import lowered
 from hubbub.testing import check_reader
 
 read = pytest.fixture(reading)
@@ -59,4 +60,10 @@ def test_removing_a_session_leaves_the_others(read: Ingest) -> None:
 )
 def test_what_is_no_xml_is_refused(read: Ingest, data: bytes) -> None:
     with pytest.raises(InputError, match=r"no XML|document type"):
+        read(data, "s.xml", format="trec-session", columns={"user": "num"})
+
+
+def test_a_document_type_is_seen_across_two_pieces_of_a_file(read: Ingest) -> None:
+    data = b"<!DOCTYPE sessiontrack>" + track(session(1))
+    with lowered(lambda each: each.module.endswith("trec_session")), pytest.raises(InputError, match="document type"):
         read(data, "s.xml", format="trec-session", columns={"user": "num"})

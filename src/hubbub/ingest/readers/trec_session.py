@@ -21,9 +21,11 @@ from hubbub.ingest.readers.base import register
 from hubbub.ingest.readers.events import Event, EventReader, from_events
 from hubbub.ingest.schema import ReadTask, Reason
 from hubbub.ingest.sources import opened
+from hubbub.switches import switch
 
-PIECE = 1 << 20
-TOGETHER = 1000  # sessions per task
+PIECE = switch(__name__, "PIECE", 1 << 20, low=4)
+TOGETHER = switch(__name__, "TOGETHER", 1000, low=2)  # sessions per task
+REFUSED = (b"<!DOCTYPE", b"<!ENTITY")
 USERS = {
     "num": "a session: protects each one alone, not a person who comes back",
     "userid": "the person of the study, where the year's file names one; sessions without one are rejected",
@@ -50,8 +52,10 @@ def _sessions(file: Path, unit: str) -> Iterator[tuple[list[Event] | Reason, int
     parser: Any = ElementTree.XMLPullParser(["end"])
     with opened(file) as stream:
         try:
+            before = b""
             while data := stream.read(PIECE):
-                if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
+                before = (before + data)[-len(data) - max(map(len, REFUSED)) :]  # one may begin in the last piece
+                if any(word in before for word in REFUSED):
                     raise InputError("The file has a document type, which is not read.", given=file)
                 parser.feed(data)
                 for _, element in parser.read_events():
