@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr
 
 from hubbub.privacy.account import Domain, Step, fewest, half_width
 from hubbub.steps.pools import amount
@@ -32,6 +31,14 @@ REACH = 40.0
 EVEN, SURE = 0.5, 0.95
 HELD = (1, 5, 20)
 """Keys in the running of the users who are told about."""
+
+
+def normal_cdf(x: Floats) -> Floats:
+    """Φ. scipy is loaded when it is first asked: help and declarations do not need it."""
+    from scipy.special import ndtr
+
+    chances: Floats = ndtr(x)
+    return chances
 
 
 @dataclass(frozen=True)
@@ -116,7 +123,7 @@ class RoundsTest:
         """Unit weights: P(released), and E[Z], E[Z²] on that event; the luck of the bound has a variance of its own."""
         deviation = np.sqrt(self.plan.variances[0] / self.plan.unit**2 + luck)
         gap = (self.plan.users(0) - counted) / deviation
-        chance, density = ndtr(-gap), np.exp(-gap * gap / 2) / math.sqrt(2 * math.pi)
+        chance, density = normal_cdf(-gap), np.exp(-gap * gap / 2) / math.sqrt(2 * math.pi)
         return chance, deviation * density, deviation**2 * (chance + gap * density)
 
     def words(self, table: str, typical: int = 0) -> str:
@@ -142,7 +149,7 @@ def _recycled(plan: Selection, weight: float) -> float:
     at, density, passed = np.zeros(1), np.ones(1), 0.0
     for r, multiple in enumerate(plan.multiples):
         moved, deviation = at + multiple * plan.unit * weight, plan.variances[r] ** 0.5
-        passed += float(density @ ndtr((moved - plan.thresholds[r]) / deviation))
+        passed += float(density @ normal_cdf((moved - plan.thresholds[r]) / deviation))
         if r == len(plan.drops):
             break
         low = max(plan.drops[r], float(moved.min()) - REACH * deviation)
@@ -159,7 +166,9 @@ def _fresh(plan: Selection, weight: float) -> float:
     """Rounds that stand alone."""
     passed, live = 0.0, 1.0
     for r, variance in enumerate(plan.variances):
-        above = ndtr((plan.unit * weight - np.array([plan.thresholds[r], *plan.drops[r : r + 1]])) / variance**0.5)
+        above = normal_cdf(
+            (plan.unit * weight - np.array([plan.thresholds[r], *plan.drops[r : r + 1]])) / variance**0.5
+        )
         passed += live * float(above[0])
         live *= max(0.0, float(above[-1] - above[0]))
     return min(1.0, passed)
