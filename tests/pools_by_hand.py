@@ -20,8 +20,9 @@ from hubbub.audit.tiny import MODE
 from hubbub.engines.duckdb import DuckDB
 from hubbub.ingest import SCHEMA
 from hubbub.log import SearchLog
+from hubbub.steps.array_pools import ArrayPools
 from hubbub.steps.keys import QUERIES
-from hubbub.steps.pools import ArrayPools, EnginePools
+from hubbub.steps.pools import EnginePools
 from hubbub.testing import kept_by_hand
 
 Sums = dict[str, int]

@@ -112,6 +112,8 @@ def check_mechanism(mechanism: Mechanism) -> None:
         pool=mechanism.pool,
         public_list=mechanism.public_list,
         previous=mechanism.previous,
+        own_prior=mechanism.own_prior,
+        vocabulary=mechanism.vocabulary,
     )
     assert rebuilt.steps() == mechanism.steps(), "its own parameters do not rebuild it"
     subject = Subject.of(mechanism)

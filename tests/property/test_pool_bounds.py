@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.pools_by_hand import ByHand, asks, measured_pools
 
+from hubbub.steps.array_pools import ArrayPools, amount
 from hubbub.steps.holdings import MOST
-from hubbub.steps.pools import ArrayPools, amount
 
 KEYS = [f"k{i}" for i in range(12)]
 people = st.dictionaries(st.sampled_from(["a", "b", "ü", "A", "'"]), st.sets(st.sampled_from(KEYS), min_size=1))

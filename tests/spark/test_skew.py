@@ -81,7 +81,7 @@ def looked(shared: Shared, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         budget = {"epsilon": 20, "delta": "1e-3"}
         for mechanism in (
             build("korolova", budget | {"d": D}),
-            build("crowd", budget | {"D": D, "rounds": 2}, tables=["queries"]),
+            build("crowd", budget | {"D": D, "rounds": 2, "language": "none"}, tables=["queries"]),
         ):
             mechanism.draw(mechanism.measure(log, RunMode(SECRET, False, Where.ENGINE)), SecureNoise())
         assert isinstance(log.engine, Looked)

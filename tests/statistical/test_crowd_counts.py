@@ -27,7 +27,7 @@ from hubbub.mechanisms.pairs import drawn
 from hubbub.mechanisms.rounds import Selected, select
 from hubbub.noise import SeededNoise
 from hubbub.noise.source import Integers
-from hubbub.steps.pools import ArrayPools, LocalPools
+from hubbub.steps.array_pools import ArrayPools, LocalPools
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -106,7 +106,7 @@ class Counts:
 
 def counts(settings: dict[str, Any], users: int, vocabulary: int, runs: int, first: int = 0) -> Counts:
     """Run selection, recount and combination; then the combination again without the noise."""
-    mechanism: Any = build("crowd", settings, tables=["queries"])
+    mechanism: Any = build("crowd", {"language": "none", **settings}, tables=["queries"])
     plan, budget = mechanism.stage.selection, mechanism.stage.recount
     pools, truth = zipf_log(users, vocabulary, plan.limit, plan.bits)
     tests = plan.tests
@@ -173,7 +173,7 @@ def test_a_handful_of_keys_is_counted_by_the_recount_alone() -> None:
 def test_a_key_shares_noise_with_the_ratio_it_helped_to_learn() -> None:
     """Twenty keys, 3,000 draws, nothing selected: noise_sd² is the mean square. It was 1.19 of it when the noise that a
     key's recount and its ratio have in common was left out. Other seeds: a standard error is .01."""
-    mechanism: Any = build("crowd", {"epsilon": 1, "delta": "1e-6"}, tables=["queries"])
+    mechanism: Any = build("crowd", {"epsilon": 1, "delta": "1e-6", "language": "none"}, tables=["queries"])
     plan, random = mechanism.stage.selection, np.random.default_rng(1)
     weights, lam = np.linspace(40, 60, 20), np.full(20, 1500)
     variance, last = mechanism.stage.recount.variance(50 * 1500**2), len(plan.multiples) - 1
@@ -190,7 +190,7 @@ def test_a_key_shares_noise_with_the_ratio_it_helped_to_learn() -> None:
 @pytest.mark.parametrize(("settings", "users"), [({"epsilon": 2}, 10_000), ({"epsilon": 1}, 600)])
 def test_counts_do_not_depend_on_how_keys_are_numbered(settings: dict[str, Any], users: int) -> None:
     """Ids may come in any order, and which one can depend on the whole log: not one bit of it may show."""
-    mechanism: Any = build("crowd", {"delta": "1e-6", **settings}, tables=["queries"])
+    mechanism: Any = build("crowd", {"delta": "1e-6", "language": "none", **settings}, tables=["queries"])
     plan = mechanism.stage.selection
     pools, _ = zipf_log(users, 20_000 if users > 1000 else 2_000, plan.limit, plan.bits)
     chosen = drawn(select(pools, plan, "queries"), SeededNoise(3))

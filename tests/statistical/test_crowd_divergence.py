@@ -31,7 +31,7 @@ from hubbub.mechanisms.rounds import Selection
 from hubbub.noise import SecureNoise
 from hubbub.privacy.compose import gaussian_delta
 from hubbub.privacy.gaussian import GaussianStep, mu_of
-from hubbub.steps.pools import ArrayPools, amount
+from hubbub.steps.array_pools import ArrayPools, amount
 
 Floats = npt.NDArray[np.float64]
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(60)
@@ -65,7 +65,9 @@ class Model:
 def model(epsilon: str, delta: str, keys: int, rounds: int) -> Model:
     """From what the mechanism states."""
     mechanism: Any = build(
-        "crowd", {"epsilon": epsilon, "delta": delta, "D": keys, "rounds": rounds}, tables=["queries"]
+        "crowd",
+        {"epsilon": epsilon, "delta": delta, "D": keys, "rounds": rounds, "language": "none"},
+        tables=["queries"],
     )
     steps = [s for s in mechanism.steps() if isinstance(s, GaussianStep)]
     tests, unit = steps[0].tests, float(mechanism.stage.selection.unit)
@@ -260,7 +262,9 @@ def test_novel_keys_are_released_as_often_as_computed(
 ) -> None:
     """One user with nothing but keys of her own, many times over, through `perturb`."""
     mechanism: Any = build(
-        "crowd", {"epsilon": epsilon, "delta": delta, "D": keys, "rounds": rounds}, tables=["queries"]
+        "crowd",
+        {"epsilon": epsilon, "delta": delta, "D": keys, "rounds": rounds, "language": "none"},
+        tables=["queries"],
     )
     hers = np.array([[0, key] for key in range(keys)], np.int64)
     pools = ArrayPools(hers, hers, keys, mechanism.stage.selection.bits).tiled(runs)

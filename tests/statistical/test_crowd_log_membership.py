@@ -25,7 +25,9 @@ COPIES = 600
 
 
 def mechanism() -> Mechanism:
-    return build("crowd", {"epsilon": 1, "delta": "0.05", "D": 1, "D_c": 1, "rounds": 2}, tables=["log"])
+    return build(
+        "crowd", {"epsilon": 1, "delta": "0.05", "D": 1, "D_c": 1, "rounds": 2, "language": "none"}, tables=["log"]
+    )
 
 
 def copies(holders: int) -> list[Event]:

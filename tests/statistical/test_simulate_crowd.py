@@ -38,7 +38,7 @@ class Run:
 
 
 def runs(settings: dict[str, Any], users: int, vocabulary: int, number: int) -> list[Run]:
-    mechanism = build("crowd", settings, tables=["queries"])
+    mechanism = build("crowd", {"language": "none", **settings}, tables=["queries"])
     steps = [SimpleNamespace(name=s.name, noise=s.noise, law=s.record()["law"]) for s in mechanism.steps()]
     card: Any = SimpleNamespace(steps=steps, mechanism=SimpleNamespace(name="crowd"))
     found = []

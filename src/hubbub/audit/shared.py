@@ -11,6 +11,7 @@ from hubbub.audit.checks import (
     independence,
     listed,
     parts,
+    prior,
     replay,
     sizes,
     static,
@@ -46,6 +47,7 @@ DETECTORS: tuple[Callable[[], Iterable[AuditRow]], ...] = (
     sizes.tests,
     sums.tests,
     by_hand.tests,
+    prior.shares,
     ties.tests,
     listed.public,
 )

@@ -113,7 +113,7 @@ def _release(mechanism: Mechanism, facts: Facts) -> dict[str, object]:
 def _mechanism(mechanism: Mechanism, guarantee: Guarantee) -> dict[str, object]:
     claimed, serp = mechanism.claimed(), mechanism.serp
     lists = [] if serp is None else [{"use": "serp", "name": serp.name, "sha256": serp.sha256}]
-    lists += [x.record() for x in (mechanism.pool, mechanism.public_list, mechanism.previous) if x is not None]
+    lists += mechanism.public_records()
     return {
         "name": mechanism.name,
         "variant": mechanism.variant,

@@ -19,7 +19,8 @@ from hubbub.card.schema import STAMP, VERSION, Card, integrity, sha256_of
 from hubbub.errors import HubbubError, InputError
 from hubbub.privacy.gaussian import AnyStep, read_any, total
 from hubbub.privacy.guarantee import Neighbours
-from hubbub.public.lists import QueryPool, UrlList
+from hubbub.public.lists import OwnPrior, QueryPool, UrlList
+from hubbub.public.words import Vocabulary
 
 
 @dataclass(frozen=True)
@@ -166,6 +167,8 @@ def _made_anew(card: Card, document: dict[str, object]) -> Iterator[Finding]:
             pool=_pool(card, "pool"),
             public_list=_pool(card, "list"),
             previous=_pool(card, "previous"),
+            own_prior=next((OwnPrior.read(p) for p in card.mechanism.public_lists if p.get("use") == "prior"), None),
+            vocabulary=next((Vocabulary.read(p) for p in card.mechanism.public_lists if p.get("use") == "words"), None),
         )
         anew = build_card(mechanism, facts_of(card)).document()
     except (HubbubError, ValueError, TypeError, LookupError, ArithmeticError) as error:

@@ -250,6 +250,24 @@ class MechanismOptions(BudgetOptions):
     public_list: Annotated[
         str | None, typer.Option(help="Queries anybody knows: Parquet or TSV with a column query.", metavar="F")
     ] = None
+    prior: Annotated[
+        str | None,
+        typer.Option(help="Weights of your own for queries: Parquet or TSV with query, weight.", metavar="F"),
+    ] = None
+    language: Annotated[
+        str | None,
+        typer.Option(help="The language of the queries (en), or none; same as --set language=L.", metavar="L"),
+    ] = None
+    kind: Annotated[
+        str | None, typer.Option(help="What users hold: searches or items (baskets, visits).", metavar="K")
+    ] = None
+    prefer: Annotated[
+        str | None, typer.Option(help="What matters more: rows or counts; same as --set prefer=P.", metavar="P")
+    ] = None
+    no_known_words: Annotated[
+        bool | None,
+        typer.Option("--no-known-words", help="Words are no known queries: no row of nobody; as --set F_words=0."),
+    ] = None
     previous: Annotated[
         str | None, typer.Option(help="An earlier private release, whose queries count as known.", metavar="RELEASE")
     ] = None
@@ -257,14 +275,20 @@ class MechanismOptions(BudgetOptions):
     def build(self, settings: dict[str, str], *, canonical_urls: bool | None) -> Mechanism:
         """The mechanism that these options describe."""
         from hubbub.mechanisms import build
-        from hubbub.public.lists import read_list, read_pool, read_serp
+        from hubbub.public.lists import read_list, read_pool, read_prior, read_serp
         from hubbub.release.earlier import read_previous
 
         if not self.mechanism:
             raise ParameterError("--mechanism M is missing.", allowed=installed("mechanisms"), next="name one of them")
+        named = {"language": self.language, "kind": self.kind, "prefer": self.prefer}
+        for name, value in {**named, "F_words": "0" if self.no_known_words else None}.items():
+            if value is not None and settings.get(name, value) != value:
+                raise ParameterError("A parameter is set twice.", given=f"{name} = {settings[name]} and {value}")
+            settings = settings if value is None else {**settings, name: value}
         return build(
             self.mechanism,
             settings,
+            own_prior=read_prior(self.prior) if self.prior else None,
             variant=self.variant,
             neighbours=self.neighbours,
             tables=[t.strip() for t in self.tables.split(",")] if self.tables else None,

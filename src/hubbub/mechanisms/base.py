@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.mechanisms.rounds import Selection
     from hubbub.noise import NoiseSource
-    from hubbub.public.lists import QueryPool, UrlList
+    from hubbub.public.lists import OwnPrior, QueryPool, UrlList
+    from hubbub.public.words import Vocabulary
     from hubbub.steps.mode import RunMode
 
 __all__ = [
@@ -113,6 +114,8 @@ class Mechanism(Traits, ABC):
         pool: QueryPool | None = None,
         public_list: QueryPool | None = None,
         previous: QueryPool | None = None,
+        own_prior: OwnPrior | None = None,
+        vocabulary: Vocabulary | None = None,
         **settings: object,
     ) -> None:
         self.variant = self.variants[0] if variant is None else variant
@@ -131,6 +134,9 @@ class Mechanism(Traits, ABC):
             if known_list is not None and not self.takes_lists:
                 raise ParameterError(f"{self.name} takes no list of known queries.", given=option)
         self.public_list, self.previous = public_list, previous
+        if own_prior is not None and not self.takes_lists:
+            raise ParameterError(f"{self.name} takes no weights of queries.", given="--prior")
+        self.own_prior, self.vocabulary = own_prior, vocabulary
         wanted = tuple(dict.fromkeys(tables or self._default_tables()))
         for table in wanted:
             if table not in self.offers:
@@ -175,8 +181,14 @@ class Mechanism(Traits, ABC):
             pool=self.pool,
             public_list=self.public_list,
             previous=self.previous,
+            own_prior=self.own_prior,
+            vocabulary=self.vocabulary,
             **settings,
         )
+
+    def public_records(self) -> list[dict[str, str]]:
+        """Every list of queries that it was given or knows, as a card names them."""
+        return [known.record() for known in (self.pool, self.public_list, self.previous) if known is not None]
 
     def _default_tables(self) -> tuple[str, ...]:
         return self.default_tables

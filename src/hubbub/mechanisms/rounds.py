@@ -8,7 +8,7 @@ any engine: each round is a pair, whose exact weights come from `Pools`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -26,7 +26,7 @@ from hubbub.privacy.gaussian import SLACK, GaussianStep, Test, mu2_of, threshold
 from hubbub.steps.counts import Integers
 from hubbub.steps.holdings import checked
 from hubbub.steps.pools import Pools
-from hubbub.steps.weights import Tested, Weights
+from hubbub.steps.weights import UNMARKED, Tested, Weights
 
 Booleans = npt.NDArray[np.bool_]
 
@@ -135,40 +135,44 @@ class Known:
     held: Callable[[Integers], Booleans]
     """Which of these codes stand in some pool."""
     table: str = ""
-    """The engine's table of their texts, where pools hold other keys besides."""
+    """The engine's table of their texts, where pools hold other keys besides and the first round asks for it."""
+    mark: int = UNMARKED
+    """The mark of such keys; none where every key of the pools is one of them."""
+    called: str = "absent keys"
+    """The name of the draw for those that nobody holds."""
 
 
 @dataclass(frozen=True)
 class Selected:
     """Released keys, by id: the accumulator when it passed, and in which round (from 0).
 
-    Keys that nobody's pool holds come last; `absent` are their codes among the known keys.
+    Keys that nobody's pool holds come last; `absent` are their codes among the known keys, domain after domain.
     """
 
     ids: Integers
     accumulators: Integers
     rounds: Integers
-    absent: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
+    absent: tuple[Integers, ...] = ()
 
 
-def select(pools: Pools, plan: Selection, step: str, known: Known | None = None) -> Generator[Draw, Any, Selected]:
+def select(pools: Pools, plan: Selection, step: str, *known: Known) -> Generator[Draw, Any, Selected]:
     """The rounds, one pair each: the weights of what is in the running, then noise and a test for each key."""
-    if known is not None and replace(known.plan, thresholds=plan.thresholds, drops=plan.drops) != plan:
-        raise OurBug("known keys would not have the noise of the others")
-    listed = known if known is not None and known.table else None
-    others = plan if known is None or listed else known.plan
+    for domain in known:
+        if replace(domain.plan, thresholds=plan.thresholds, drops=plan.drops) != plan:
+            raise OurBug("known keys would not have the noise of the others")
+    marked = {domain.mark: domain.plan for domain in known}
+    table = next((domain.table for domain in known if domain.table), "")
     passed, running = [], None
     for r in range(len(plan.multiples)):
-        round_ = Round(others, r, step, None if listed is None else listed.plan)
-        said: Tested = yield Draw(pools.weighed(running, "" if listed is None else listed.table), round_.perturb)
+        round_ = Round(marked.get(UNMARKED, plan), r, step, {m: p for m, p in marked.items() if m != UNMARKED})
+        said: Tested = yield Draw(pools.weighed(running, table), round_.perturb)
         passed.append((said.ids, said.accumulators, np.full(said.ids.size, r)))
         running = said.running
     found = _by_id(passed)
-    if known is None:
-        return found
-    exits: Exits = yield Draw(None, NobodysNoise(known.plan, known.size, step).perturb)
-    selected: Selected = yield Draw(known.held(exits.ranks), partial(_with_absent, found, exits, pools.size))
-    return selected
+    for domain in known:
+        exits: Exits = yield Draw(None, NobodysNoise(domain.plan, domain.size, f"{step} {domain.called}").perturb)
+        found = yield Draw(domain.held(exits.ranks), partial(_with_absent, found, exits, pools.size))
+    return found
 
 
 @dataclass(frozen=True)
@@ -178,15 +182,15 @@ class Round:
     plan: Selection
     r: int
     step: str
-    of_listed: Selection | None = None
-    """The plan whose levels hold for keys of a list, if there is one."""
+    of_marked: Mapping[int, Selection] = field(default_factory=dict)
+    """The plans whose levels hold for keys with a mark."""
 
     def perturb(self, weights: Weights, noise: NoiseSource) -> Tested:
         """The keys that pass, and those that stay in the running: the round runs where the weights lie."""
         return weights.test(self, noise)
 
     def __call__(
-        self, weights: Integers, before: Integers, listed: Booleans, noise: NoiseSource
+        self, weights: Integers, before: Integers, marks: Integers, noise: NoiseSource
     ) -> tuple[Integers, Booleans, Booleans]:
         """What each key has gathered, whether it passes, whether it stays in the running."""
         plan, r = self.plan, self.r
@@ -194,14 +198,16 @@ class Round:
         now = plan.multiples[r] * checked(weights) + drawn
         if plan.recycled:
             now += before
-        passes = now >= self._level("thresholds", listed)
+        passes = now >= self._level("thresholds", marks)
         if r == len(plan.multiples) - 1:
             return now, passes, np.zeros(now.size, bool)
-        return now, passes, ~passes & (now >= self._level("drops", listed))
+        return now, passes, ~passes & (now >= self._level("drops", marks))
 
-    def _level(self, name: str, listed: Booleans) -> Integers | int:
-        own: int = getattr(self.plan, name)[self.r]
-        return own if self.of_listed is None else np.where(listed, getattr(self.of_listed, name)[self.r], own)
+    def _level(self, name: str, marks: Integers) -> Integers:
+        levels = np.full(marks.size, getattr(self.plan, name)[self.r])
+        for mark, plan in self.of_marked.items():
+            levels[marks == mark] = getattr(plan, name)[self.r]
+        return levels
 
 
 def _by_id(passed: Sequence[tuple[Integers, Integers, Integers]]) -> Selected:
@@ -226,7 +232,7 @@ class NobodysNoise:
         if not plan.recycled or plan.variances != tuple(m * unit for m in plan.multiples):
             raise OurBug("absent keys follow recycled rounds of one variance")
         rounds = Rounds(plan.multiples, unit, plan.thresholds, plan.drops)
-        return noise.absent(f"{self.step} absent keys", self.size, rounds)
+        return noise.absent(self.step, self.size, rounds)
 
 
 def _with_absent(found: Selected, exits: Exits, size: int, held: Booleans, _: NoiseSource) -> Selected:
@@ -235,9 +241,10 @@ def _with_absent(found: Selected, exits: Exits, size: int, held: Booleans, _: No
     What was drawn for a key of some pool is thrown away: it has had its rounds (docs/proofs/crowd.md, section 10).
     """
     alone, (codes, rounds, accumulators) = ~held, exits
+    first = size + sum(other.size for other in found.absent)
     return Selected(
-        np.concatenate([found.ids, size + np.arange(np.count_nonzero(alone))]),
+        np.concatenate([found.ids, first + np.arange(np.count_nonzero(alone))]),
         np.concatenate([found.accumulators, accumulators[alone]]),
         np.concatenate([found.rounds, rounds[alone]]),
-        codes[alone],
+        (*found.absent, codes[alone]),
     )

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hubbub.privacy.account import Domain, Step, fewest, half_width
-from hubbub.steps.pools import amount
+from hubbub.steps.array_pools import amount
 
 if TYPE_CHECKING:
     from hubbub.mechanisms.crowd.calibrate import Recount

@@ -31,14 +31,14 @@ class RoundTest(Protocol):
     """One round of a selection, each key looked at by itself."""
 
     def __call__(
-        self, weights: Integers, before: Integers, listed: Flags, noise: NoiseSource
+        self, weights: Integers, before: Integers, marks: Integers, noise: NoiseSource
     ) -> tuple[Integers, Flags, Flags]:
         """What each key has gathered, whether it passes, whether it stays in the running."""
         ...
 
 
 SHOWN = pa.schema([("kid", pa.int64()), ("value", pa.int64()), ("noise_sd", pa.float64())])
-TESTED = pa.schema([("kid", pa.int64()), ("accumulator", pa.int64()), ("passed", pa.bool_()), ("listed", pa.bool_())])
+TESTED = pa.schema([("kid", pa.int64()), ("accumulator", pa.int64()), ("passed", pa.bool_()), ("mark", pa.int64())])
 
 
 @dataclass(frozen=True)
@@ -60,19 +60,19 @@ class KeyParts:
 
 @dataclass(frozen=True)
 class RoundParts:
-    """A round over batches of (kid, w, accumulator, listed): the keys that pass, and those that go on."""
+    """A round over batches of (kid, w, accumulator, mark): the keys that pass, and those that go on."""
 
     test: RoundTest
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
         noise = SecureNoise()
         for batch in batches:
-            kid, w, before, listed = (
-                batch.column(name).to_numpy(zero_copy_only=False) for name in ("kid", "w", "accumulator", "listed")
+            kid, w, before, marks = (
+                batch.column(name).to_numpy(zero_copy_only=False) for name in ("kid", "w", "accumulator", "mark")
             )
-            now, passes, stays = self.test(w, before, listed, noise)
+            now, passes, stays = self.test(w, before, marks, noise)
             keep = passes | stays
-            columns = [pa.array(values[keep]) for values in (kid, now, passes, listed)]
+            columns = [pa.array(values[keep]) for values in (kid, now, passes, marks)]
             yield pa.record_batch(columns, schema=TESTED)
 
 

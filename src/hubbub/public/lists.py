@@ -91,6 +91,31 @@ class QueryPool:
         )
 
 
+LARGEST = 1000
+"""The largest weight of a query: sums over a user's pool stay exact in every engine."""
+
+
+@dataclass(frozen=True)
+class OwnPrior:
+    """Weights of the owner's own for some queries: a catalogue, titles, place names."""
+
+    name: str
+    rows: pa.Table
+    """Distinct cleaned queries, each with a whole weight from 1 to LARGEST."""
+    sha256: str
+    size: int
+
+    def record(self) -> dict[str, str]:
+        """The prior as a card names it."""
+        stated = {"name": self.name, "sha256": self.sha256, "queries": str(self.size)}
+        return {"use": "prior", **stated, "source": "weights that the owner states"}
+
+    @staticmethod
+    def read(record: dict[str, str]) -> OwnPrior:
+        """A stand-in for a prior that a card names: its rows change no number of the claim."""
+        return OwnPrior(record["name"], None, record["sha256"], int(record["queries"]))
+
+
 def _require_distinct(name: str, rows: pa.Table | None, columns: list[str]) -> None:
     """Every key once, and none empty: the guarantee counts one draw per key. A list that a card names has no rows."""
     if rows is None:
@@ -139,13 +164,46 @@ def read_list(path: str | Path) -> QueryPool:
     return _queries(Path(path), "list", "--public-list")
 
 
-def _queries(path: Path, use: str, option: str) -> QueryPool:
+def read_prior(path: str | Path) -> OwnPrior:
+    """Read weights of queries: Parquet or TSV with `query` and `weight`, whole numbers; a query once."""
+    import pyarrow.compute as pc
+
+    from hubbub.ingest import clean
+
+    path = Path(path)
+    _refuse_release(path)
+    table = _table(path, "The prior", "--prior", ("query", "weight"))
+    if _origin((table.schema.metadata or {}).get(POOL_KEY, b"")) is not None:
+        raise Refused(
+            "This file was made from a release: it is no prior.", given=path, next="name the release with --previous"
+        )
+    try:
+        weights = table.column("weight").cast(pa.int64()).combine_chunks()
+    except pa.ArrowInvalid:
+        weights = pa.nulls(table.num_rows, pa.int64())
+    inside = pc.and_(pc.greater_equal(weights, 1), pc.less_equal(weights, LARGEST))
+    if not pc.all(pc.fill_null(inside, False)).as_py():
+        allowed = f"a whole number from 1 to {LARGEST} for each query"
+        raise InputError("A weight of the prior is out of its range.", given=path, allowed=allowed)
+    rows = pa.table({"query": clean.queries(_text(table.column("query"))), "weight": weights})
+    rows = rows.filter(pc.not_equal(rows.column("query"), ""))
+    if not rows.num_rows:
+        raise InputError("The prior is empty.", given=path)
+    _require_distinct(path.name, rows, ["query"])
+    return OwnPrior(path.name, rows, _sha256(path), rows.num_rows)
+
+
+def _refuse_release(path: Path) -> None:
     if (path.parent / "card.json").exists():
         raise Refused(
             "This file belongs to a release: its queries are not public knowledge but a budget already spent.",
             given=path,
             next="name the release with --previous, so that its budget is added; hubbub pool build makes a pool of it",
         )
+
+
+def _queries(path: Path, use: str, option: str) -> QueryPool:
+    _refuse_release(path)
     table = _table(path, f"The {use}", option, ("query",))
     rows = pooled(table.column("query"))
     if not rows.num_rows:

@@ -24,6 +24,7 @@ from hubbub.files import disk_errors
 from hubbub.privacy.guarantee import number
 from hubbub.public.lists import LONGEST_SOURCE, ReleaseOrigin, pool_metadata, pooled
 from hubbub.public.nouns import ending_in_nouns, recipe, tagged_by
+from hubbub.public.words import ngrams
 
 NGRAMS = ("wordsegment", ("unigrams.txt", "bigrams.txt"))
 """The package that ships n-grams, and its files: a phrase, a tab, how often the web had it."""
@@ -92,17 +93,12 @@ def _of_ngrams(nouns: bool, size: int | None) -> tuple[pa.ChunkedArray, str]:
     except ModuleNotFoundError:
         raise InputError(
             f"The n-grams are in the package {package}, which is not installed.",
-            next="pip install 'hubbub[pool]', or give --queries FILE",
+            next="pip install wordsegment, or give --queries FILE",
         ) from None
-    options = pyarrow.csv.ReadOptions(column_names=["query", "times"])
-    text = pyarrow.csv.ParseOptions(delimiter="\t", quote_char=False)
-    kinds = pyarrow.csv.ConvertOptions(
-        column_types={"query": pa.string(), "times": pa.float64()}, strings_can_be_null=False
-    )
     tables = []
     for name in files:
         with resources.as_file(folder / name) as file:
-            tables.append(pyarrow.csv.read_csv(file, options, text, kinds))
+            tables.append(ngrams(file))
     table = pa.concat_tables(tables).sort_by([("times", "descending"), ("query", "ascending")])
     if nouns:
         chained = recipe(table.column("query"), table.column("times").to_numpy(), size)

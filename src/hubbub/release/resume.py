@@ -70,6 +70,7 @@ def determines(plan: Plan, source: str | Path, reading: Mapping[str, object], le
         "mechanism": [mechanism.name, mechanism.variant, mechanism.neighbours.value, *mechanism.tables],
         "settings": {name: str(value) for name, value in mechanism.settings.items()},
         "lists": [None if known is None else known.sha256 for known in lists],
+        "known": mechanism.public_records(),
         "budget": [str(ledger), plan.population, plan.dataset, plan.seed, plan.not_private],
     }
 

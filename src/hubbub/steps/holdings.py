@@ -15,6 +15,7 @@ from hubbub.errors import OurBug
 from hubbub.log import SearchLog
 from hubbub.steps.counts import Flags, Integers, texts
 from hubbub.steps.keys import Keys
+from hubbub.steps.roots import rooted
 
 if TYPE_CHECKING:
     from hubbub.engines import Engine
@@ -70,18 +71,12 @@ class Holdings:
             raise OurBug("the recount would overflow")
         engine, table = self.log.engine, f"holding_{self.kind.name}"
         engine.save(table, self._holding(ids, {"lam": lam}))
-        # Doubles only guess the quotient and the root; the corrections beside them are exact integers.
         users = f"SELECT uid, CAST(sum(lam * lam) AS BIGINT) AS n2 FROM {table} GROUP BY uid"
-        joined = (
-            f"SELECT r.kid AS kid, r.lam * r.lam AS whole, r.lam * r.lam * {cap2} AS top, u.n2 AS n2, "
-            f"CAST(floor(CAST(r.lam * r.lam * {cap2} AS DOUBLE) / u.n2) AS BIGINT) AS q "
+        scaled = (  # by cap2 // n2; not at all where n2 is no more than cap2
+            f"SELECT r.kid AS kid, r.lam * r.lam * {cap2} AS top, greatest(u.n2, {cap2}) AS below "
             f"FROM {table} AS r JOIN ({users}) AS u ON r.uid = u.uid"
         )
-        quotient = "CASE WHEN q * n2 > top THEN q - 1 WHEN (q + 1) * n2 <= top THEN q + 1 ELSE q END"
-        scaled = f"SELECT kid, CASE WHEN n2 <= {cap2} THEN whole ELSE {quotient} END AS x FROM ({joined}) AS joined"
-        rooted = f"SELECT kid, x, CAST(floor(sqrt(CAST(x AS DOUBLE))) AS BIGINT) AS s FROM ({scaled}) AS scaled"
-        root = "CASE WHEN s * s > x THEN s - 1 WHEN (s + 1) * (s + 1) <= x THEN s + 1 ELSE s END"
-        summed = engine.fetch(f"SELECT kid, CAST(sum({root}) AS BIGINT) AS y FROM ({rooted}) AS rooted GROUP BY kid")
+        summed = engine.fetch(f"SELECT kid, CAST(sum(root) AS BIGINT) AS y FROM ({rooted(scaled)}) AS r GROUP BY kid")
         sums, order = np.zeros(ids.size, np.int64), np.argsort(ids)
         at = np.searchsorted(ids, summed.column("kid").to_numpy(), sorter=order)
         sums[order[at]] = summed.column("y").to_numpy()

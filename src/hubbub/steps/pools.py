@@ -3,32 +3,56 @@
 A user holds all her distinct keys; at most D of them, chosen at random by a keyed hash, are her pool (the same
 on every engine where a run must repeat, else the engine's fastest). Each
 round, a user with n live keys in her pool adds A(n) = ⌊2^k/√n⌋ to each of them: her vector has length at
-most 2^k. After the selection the released keys are counted again over everything she holds, not only her
+most 2^k. Where there is a public prior, a full pool takes keys in the prior's order, and from the second round on a
+live key of weight g gets ⌊2^k √(g/G)⌋ instead, G the sum over her live keys. After the selection the released keys are
+counted again over everything she holds, not only her
 pool. Integers throughout; SQL in the common subset; `Pools` is what a mechanism sees.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
-from math import isqrt
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from hubbub.errors import OurBug
 from hubbub.log import SearchLog
+from hubbub.steps.array_pools import ArrayPools, LocalPools, amount
 from hubbub.steps.bound import hashed, seeded
 from hubbub.steps.counts import Flags, Integers, by_id
 from hubbub.steps.holdings import Holdings, checked
 from hubbub.steps.keys import Keys
 from hubbub.steps.mode import RunMode, Where
-from hubbub.steps.weights import EngineWeights, LocalWeights, Running, Weights
+from hubbub.steps.roots import rooted
+from hubbub.steps.weights import KNOWN, LISTED, EngineWeights, Weights
+
+if TYPE_CHECKING:
+    from hubbub.engines import Engine
 
 
-def amount(bits: int, n: int) -> int:
-    """A(n) = isqrt(4^k // n): n A(n)² <= 4^k, by integers alone."""
-    return isqrt((1 << 2 * bits) // n)
+TURN = 1 << 56
+"""The turn that a list or a prior gives a key counts more than any hash below this."""
+
+
+class PublicPrior(Protocol):
+    """What anybody can say of a query beforehand, as SQL over a table of queries."""
+
+    def register(self, engine: Engine) -> None:
+        """Put what is public into the engine."""
+        ...
+
+    def weighed(self, texts: str) -> str:
+        """The rows of a table with their weight `g` from 1, with `fits`, and with whether they are `known`.
+
+        A user whose live keys' `fits` sum up to less than 0 is none whom the prior is about.
+        """
+        ...
+
+    def ordered(self, rows: str) -> str:
+        """Rows of (uid, query) with `turn`: the order in which a full pool takes them, by chance within a turn."""
+        ...
 
 
 class Pools(Protocol):
@@ -65,40 +89,26 @@ class Pools(Protocol):
         ...
 
 
-class LocalPools:
-    """Pools whose weights are brought here as arrays, round by round."""
-
-    size: int
-
-    def weights(self, live: Integers) -> Integers:
-        """For each live key, its weight."""
-        raise NotImplementedError
-
-    def listed(self, table: str) -> Flags:
-        """Which keys stand in a public list, by id."""
-        raise OurBug("these pools know no lists")
-
-    def onward(self) -> tuple[SearchLog, RunMode] | None:
-        """Nothing but these pools."""
-        return None
-
-    def weighed(self, running: Any, listed: str) -> Weights:
-        """The weights of a round, as an array."""
-        if running is None:
-            running = Running.all(self.size, self.listed(listed) if listed else None)
-        return LocalWeights(running, self.weights(running.ids))
-
-
 class EnginePools(Holdings, LocalPools):
     """Pools inside an engine. Asking for weights a second time restricts the pools to what is still live.
 
-    `first` names a table of keys that enter a full pool before others: a public list.
+    `first` names a table of keys that enter a full pool before others: a public list. A `prior` is for queries only;
+    keys that it knows have the mark `KNOWN` from the second round on.
     """
 
     def __init__(
-        self, log: SearchLog, keys: Keys, limit: int, bits: int, mode: RunMode, first: str | None = None
+        self,
+        log: SearchLog,
+        keys: Keys,
+        limit: int,
+        bits: int,
+        mode: RunMode,
+        first: str | None = None,
+        prior: PublicPrior | None = None,
     ) -> None:
-        self.bits, self.mode = bits, mode
+        self.bits, self.mode, self.prior = bits, mode, prior
+        if prior is not None:
+            prior.register(log.engine)
         keys.ready(log)
         engine, name, columns = log.engine, keys.name, keys.list()
         super().__init__(log, keys, f"held_{name}", f"pooled_{name}", 0)
@@ -110,17 +120,11 @@ class EnginePools(Holdings, LocalPools):
         engine.save(self.held, f"SELECT DISTINCT uid, {columns} FROM ({keys.events.format(log='log')}) AS events")
         engine.save(self._degrees, f"SELECT uid, count(*) AS n FROM {self.held} GROUP BY uid")
         heavy = f"SELECT uid FROM {self._degrees} WHERE n > {limit}"
-        theirs, order = f"SELECT uid, {columns} FROM {self.held} WHERE uid IN ({heavy})", hashed(keys, mode.secret)
-        if not mode.repeatable and first is None:
-            order = engine.shuffle(seeded(keys, mode.secret))
-        if first is not None:  # keys of a public list come before the others
-            flag = f"CASE WHEN l.{keys.columns[0]} IS NULL THEN '1' ELSE '0' END AS unlisted"
-            theirs = (
-                f"SELECT h.uid AS uid, {keys.list('h')}, {flag} FROM {self.held} AS h "
-                f"LEFT JOIN {first} AS l ON {keys.same('h', 'l')} WHERE h.uid IN ({heavy})"
-            )
-            order = f"concat(unlisted, {order})"
-        engine.smallest(f"heavy_{name}", theirs, keys.columns, order, limit)
+        theirs = f"SELECT uid, {columns} FROM {self.held} WHERE uid IN ({heavy})"
+        rows, order = self._turns(theirs, first)
+        engine.save(f"placed_{name}", f"SELECT uid, {columns}, {order} AS ahead FROM ({rows}) AS t")
+        engine.smallest(f"heavy_{name}", f"SELECT * FROM placed_{name}", keys.columns, "ahead", limit)
+        engine.drop(f"placed_{name}")
         engine.view(
             self._live,
             f"SELECT h.uid AS uid, {keys.list('h')} FROM {self.held} AS h WHERE NOT EXISTS "
@@ -138,6 +142,25 @@ class EnginePools(Holdings, LocalPools):
             "kid",
         )
         self.size = self._pooled = int(engine.fetch(f"SELECT count(*) AS n FROM {self.keys}").column("n")[0].as_py())
+
+    def _turns(self, theirs: str, first: str | None) -> tuple[str, str]:
+        """Rows of users who hold too many keys, and the order in which a pool takes them."""
+        keys, mode, engine = self.kind, self.mode, self.log.engine
+        order, turns = hashed(keys, mode.secret), []
+        if first is not None:  # keys of a public list come before the others
+            flag = f"CASE WHEN l.{keys.columns[0]} IS NULL THEN 1 ELSE 0 END AS unlisted"
+            theirs = f"SELECT t.*, {flag} FROM ({theirs}) AS t LEFT JOIN {first} AS l ON {keys.same('t', 'l')}"
+            turns.append("unlisted")
+        if self.prior is not None:
+            theirs = self.prior.ordered(theirs)
+            turns.append("turn")
+        if mode.repeatable:
+            return theirs, f"concat({', '.join([*turns, order])})" if turns else order
+        order = engine.shuffle(seeded(keys, mode.secret))
+        if turns:
+            places = " + ".join(f"{10**i} * {turn}" for i, turn in enumerate(reversed(turns)))
+            order = f"CAST({places} AS BIGINT) * {TURN} + CAST(({order}) % {TURN // 4} AS BIGINT)"  # of either sign
+        return theirs, order
 
     @cached_property
     def _first(self) -> Integers:
@@ -163,13 +186,28 @@ class EnginePools(Holdings, LocalPools):
             rows = engine.fetch(f"SELECT p.uid AS uid, k.kid AS kid FROM {table} AS p JOIN {self.keys} AS k ON {on}")
             ids = [users.setdefault(u, len(users)) for u in rows.column("uid").to_pylist()]
             found.append(np.array([ids, rows.column("kid").to_pylist()], np.int64).T.reshape(-1, 2))
-        return ArrayPools(found[0], found[1], self.size, self.bits)
+        said = None
+        if self.prior is not None:
+            rows = engine.fetch(
+                f"SELECT kid, g, fits, CAST(known AS INTEGER) AS known FROM ({self.prior.weighed(self.keys)}) AS w"
+            )
+            said = np.stack([by_id(rows, name) for name in ("g", "fits", "known")])
+        return ArrayPools(found[0], found[1], self.size, self.bits, said)
 
     def listed(self, table: str) -> Flags:
         """Which keys stand in a table of texts, by id; only where the weights of all keys are brought, too."""
         found = np.zeros(self.size, bool)
         join = f"{self.keys} AS k JOIN {table} AS l ON {self.kind.same('k', 'l')}"
         found[self.log.engine.fetch(f"SELECT k.kid AS kid FROM {join}").column("kid").to_numpy()] = True
+        return found
+
+    def known(self) -> Integers:
+        """Live keys that the prior knows."""
+        if self.prior is None or self._round != 2:
+            return np.zeros(0, np.int64)
+        found: Integers = (
+            self.log.engine.fetch(f"SELECT kid FROM live_{self.kind.name} WHERE known").column(0).to_numpy()
+        )
         return found
 
     def weights(self, live: Integers) -> Integers:
@@ -195,24 +233,43 @@ class EnginePools(Holdings, LocalPools):
             return f"SELECT kid, w, {self.kind.list()} FROM {self.keys}"
         engine = self.log.engine
         pool = f"pool_{self.kind.name}_{self._round}"
+        of_prior = "" if self.prior is None else ", {0}.g AS g, {0}.fits AS fits"
         if self._round == 2:
-            texts = f"live_{self.kind.name}"  # kept, so that the engine knows how few they are
-            engine.save(
-                texts,
-                f"SELECT t.kid AS kid, {self.kind.list('t')} FROM {self.keys} AS t JOIN {live} AS l ON t.kid = l.kid",
-            )
-            on = self.kind.same("p", "k")
-            rows = f"SELECT p.uid AS uid, k.kid AS kid FROM {self._live} AS p JOIN {texts} AS k ON {on}"
+            rows = self._second(live, of_prior.format("k"))
         else:
-            rows = f"SELECT p.uid AS uid, p.kid AS kid FROM {self._live} AS p JOIN {live} AS l ON p.kid = l.kid"
+            carried = of_prior.format("p")
+            rows = (
+                f"SELECT p.uid AS uid, p.kid AS kid{carried} FROM {self._live} AS p JOIN {live} AS l ON p.kid = l.kid"
+            )
         engine.save(pool, rows)
         if self._round > 2:
             engine.drop(self._live)
         self._live = pool
+        if self.prior is None:
+            return (
+                f"SELECT p.kid AS kid, CAST(sum(a.a) AS BIGINT) AS w FROM {pool} AS p "
+                f"JOIN (SELECT uid, count(*) AS n FROM {pool} GROUP BY uid) AS d ON p.uid = d.uid "
+                f"JOIN {self._amounts} AS a ON a.n = d.n GROUP BY p.kid"
+            )
+        own = f"SELECT uid, count(*) AS n, sum(g) AS total, sum(fits) AS fits FROM {pool} GROUP BY uid"
+        shared = (
+            f"SELECT p.kid AS kid, CASE WHEN d.fits < 0 THEN 1 ELSE p.g END * CAST({4**self.bits} AS BIGINT) AS top, "
+            f"CAST(CASE WHEN d.fits < 0 THEN d.n ELSE d.total END AS BIGINT) AS below "
+            f"FROM {pool} AS p JOIN ({own}) AS d ON p.uid = d.uid"
+        )
+        return f"SELECT kid, CAST(sum(root) AS BIGINT) AS w FROM ({rooted(shared)}) AS r GROUP BY kid"
+
+    def _second(self, live: str, of_prior: str) -> str:
+        """SQL of the pools cut to what is live after the first round, by id; what the prior says of it is kept."""
+        engine, kind = self.log.engine, self.kind
+        texts = f"live_{kind.name}"  # kept, so that the engine knows how few they are
+        found = f"SELECT t.kid AS kid, {kind.list('t')} FROM {self.keys} AS t JOIN {live} AS l ON t.kid = l.kid"
+        if self.prior is not None:
+            found = f"SELECT kid, {kind.list()}, g, fits, known FROM ({self.prior.weighed(f'({found})')}) AS w"
+        engine.save(texts, found)
         return (
-            f"SELECT p.kid AS kid, CAST(sum(a.a) AS BIGINT) AS w FROM {pool} AS p "
-            f"JOIN (SELECT uid, count(*) AS n FROM {pool} GROUP BY uid) AS d ON p.uid = d.uid "
-            f"JOIN {self._amounts} AS a ON a.n = d.n GROUP BY p.kid"
+            f"SELECT p.uid AS uid, k.kid AS kid{of_prior} FROM {self._live} AS p "
+            f"JOIN {texts} AS k ON {kind.same('p', 'k')}"
         )
 
 
@@ -222,73 +279,39 @@ class DistributedPools(EnginePools):
     def weighed(self, running: Any, listed: str) -> Weights:
         """The weights of a round, in the engine; `running` names the view that the round before left."""
         kind, name, r = self.kind, self.kind.name, self._round
-        member, join = "false", ""
+        mark, join = "0", ""
         if listed:
-            member, join = f"l.{kind.columns[0]} IS NOT NULL", f" LEFT JOIN {listed} AS l ON {kind.same('k', 'l')}"
+            mark, join = (
+                f"CASE WHEN l.{kind.columns[0]} IS NULL THEN 0 ELSE {LISTED} END",
+                f" LEFT JOIN {listed} AS l ON {kind.same('k', 'l')}",
+            )
         weights = self.summed(running)
         if running is None:
             sql = (
-                f"SELECT k.kid AS kid, k.w AS w, CAST(0 AS BIGINT) AS accumulator, {member} AS listed "
-                f"FROM ({weights}) AS k{join}"
+                "SELECT k.kid AS kid, k.w AS w, CAST(0 AS BIGINT) AS accumulator, "
+                f"CAST({mark} AS BIGINT) AS mark FROM ({weights}) AS k{join}"
             )
         else:
+            mark, join = "a.mark", ""
+            if self.prior is not None and self._round == 2:
+                mark = f"CASE WHEN k.known AND a.mark = 0 THEN {KNOWN} ELSE a.mark END"
+                join = f" JOIN live_{name} AS k ON a.kid = k.kid"
             sql = (
-                "SELECT a.kid AS kid, coalesce(s.w, 0) AS w, a.accumulator AS accumulator, a.listed AS listed "
-                f"FROM {running} AS a LEFT JOIN ({weights}) AS s ON a.kid = s.kid"
+                "SELECT a.kid AS kid, coalesce(s.w, 0) AS w, a.accumulator AS accumulator, "
+                f"CAST({mark} AS BIGINT) AS mark FROM {running} AS a LEFT JOIN ({weights}) AS s ON a.kid = s.kid{join}"
             )
         return EngineWeights(self.log.engine, sql, f"tested_{name}_{r}", f"running_{name}_{r}")
 
 
-def fixed(log: SearchLog, keys: Keys, limit: int, bits: int, mode: RunMode, first: str | None = None) -> EnginePools:
+def fixed(
+    log: SearchLog,
+    keys: Keys,
+    limit: int,
+    bits: int,
+    mode: RunMode,
+    first: str | None = None,
+    prior: PublicPrior | None = None,
+) -> EnginePools:
     """The pools of a log, fixed before the first noise; their weights live where the mode has them."""
     kind = DistributedPools if mode.where is Where.ENGINE else EnginePools
-    return kind(log, keys, limit, bits, mode, first)
-
-
-class ArrayPools(LocalPools):
-    """Pools as arrays, for audits: the same integers without an engine. Rows are (user, key)."""
-
-    keys = ""
-
-    def __init__(self, pool: Integers, held: Integers, size: int, bits: int) -> None:
-        self.pool, self.held, self.size, self.bits = pool, held, size, bits
-        self._people = int(held[:, 0].max(initial=-1)) + 1
-
-    def tiled(self, copies: int) -> ArrayPools:
-        """This many copies side by side: users and keys of copy r are numbered after those of copy r − 1."""
-        shift = np.array([self._people, self.size], np.int64)
-        offset = np.repeat(np.arange(copies, dtype=np.int64), self.pool.shape[0])[:, None] * shift
-        wide = np.repeat(np.arange(copies, dtype=np.int64), self.held.shape[0])[:, None] * shift
-        pool: Integers = np.tile(self.pool, (copies, 1)) + offset
-        held: Integers = np.tile(self.held, (copies, 1)) + wide
-        return ArrayPools(pool, held, self.size * copies, self.bits)
-
-    def weights(self, live: Integers) -> Integers:
-        """The weights of a round, by counting."""
-        alive = np.zeros(self.size, bool)
-        alive[live] = True
-        users, keys = self.pool[alive[self.pool[:, 1]]].T
-        n = np.bincount(users, minlength=self._people)
-        amounts = np.array([0, *(amount(self.bits, i) for i in range(1, int(n.max(initial=0)) + 1))], np.int64)
-        return checked(_sum(keys, amounts[n[users]], self.size)[live])
-
-    def recount(self, ids: Integers, lam: Integers, cap2: int) -> Integers:
-        """The recount of released keys, by counting."""
-        by_key = np.zeros(self.size, np.int64)
-        by_key[ids] = lam
-        users, keys = self.held[by_key[self.held[:, 1]] > 0].T
-        square = by_key[keys] ** 2
-        n2 = _sum(users, square, self._people)[users]
-        x = np.where(n2 <= cap2, square, square * cap2 // np.maximum(n2, 1))
-        return checked(_sum(keys, np.array([isqrt(int(v)) for v in x], np.int64), self.size)[ids])
-
-    def kept(self, ids: Integers, most: int) -> int:
-        """The kept total, by counting."""
-        users = self.held[np.isin(self.held[:, 1], ids), 0]
-        return int(np.minimum(np.bincount(users, minlength=1), most).sum())
-
-
-def _sum(at: Integers, values: Integers, size: int) -> Integers:
-    sums = np.zeros(size, np.int64)
-    np.add.at(sums, at, values)
-    return sums
+    return kind(log, keys, limit, bits, mode, first, prior)

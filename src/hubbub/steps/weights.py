@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -13,6 +13,10 @@ from hubbub.steps.counts import Flags, Integers
 if TYPE_CHECKING:
     from hubbub.engines import Engine
     from hubbub.noise import NoiseSource
+
+
+UNMARKED, LISTED, KNOWN = range(3)
+"""The mark of a key: learned from the log, on a list of the owner's, known to the prior."""
 
 
 @dataclass(frozen=True)
@@ -35,18 +39,22 @@ class Weights(Protocol):
 
 @dataclass(frozen=True)
 class Running:
-    """Keys in the running: their ids, what each has gathered, and whether it stands in a public list."""
+    """Keys in the running: their ids, what each has gathered, and its mark."""
 
     ids: Integers
     gathered: Integers
-    listed: Flags
+    marks: Integers
 
     @staticmethod
     def all(size: int, listed: Flags | None = None) -> Running:
         """Every key, before the first round."""
-        return Running(
-            np.arange(size), np.zeros(size, np.int64), np.zeros(size, np.bool_) if listed is None else listed
-        )
+        marks = np.full(size, UNMARKED) if listed is None else np.where(listed, LISTED, UNMARKED)
+        return Running(np.arange(size), np.zeros(size, np.int64), marks)
+
+    def knowing(self, known: Integers) -> Running:
+        """The same, with a mark for those of these ids that have none yet."""
+        new = (self.marks == UNMARKED) & np.isin(self.ids, known)
+        return replace(self, marks=np.where(new, KNOWN, self.marks))
 
 
 @dataclass(frozen=True)
@@ -58,14 +66,14 @@ class LocalWeights:
 
     def test(self, test: parts.RoundTest, noise: NoiseSource) -> Tested:
         """The round on arrays."""
-        ids, listed = self.running.ids, self.running.listed
-        now, passes, stays = test(self.sums, self.running.gathered, listed, noise)
-        return Tested(ids[passes], now[passes], Running(ids[stays], now[stays], listed[stays]))
+        ids, marks = self.running.ids, self.running.marks
+        now, passes, stays = test(self.sums, self.running.gathered, marks, noise)
+        return Tested(ids[passes], now[passes], Running(ids[stays], now[stays], marks[stays]))
 
 
 @dataclass(frozen=True)
 class EngineWeights:
-    """Weights that stay in the engine: `sql` gives (kid, w, accumulator, listed)."""
+    """Weights that stay in the engine: `sql` gives (kid, w, accumulator, mark)."""
 
     engine: Engine = field(repr=False, compare=False)
     sql: str
@@ -78,6 +86,6 @@ class EngineWeights:
         """The round where the rows are; only what passes is brought."""
         parts.run(self.engine, self.tested, self.sql, parts.RoundParts(test), parts.TESTED, noise)
         passed = self.engine.fetch(f"SELECT kid, accumulator FROM {self.tested} WHERE passed")
-        self.engine.view(self.running, f"SELECT kid, accumulator, listed FROM {self.tested} WHERE NOT passed")
+        self.engine.view(self.running, f"SELECT kid, accumulator, mark FROM {self.tested} WHERE NOT passed")
         ids, accumulators = (passed.column(name).to_numpy() for name in passed.column_names)
         return Tested(ids, accumulators, self.running)

@@ -54,7 +54,7 @@ def each() -> dict[str, partial[Mechanism]]:
     """Every mechanism, and crowd with every table it has."""
     found = {name: partial(made, name) for name in CASES}
     found |= {name: partial(build, name, {}) for name in sorted(ONE_PLACE)}
-    whole = {"epsilon": 20, "delta": "1e-3", "D": 6}
+    whole = {"epsilon": 20, "delta": "1e-3", "D": 6, "language": "none"}
     return found | {
         "crowd, whole log": partial(build, "crowd", whole, tables=[*build("crowd", whole).tables, "log"]),
         PUBLISHED: partial(build, "optimal", {"epsilon": 4, "delta": "0.5", "seconds": 2}, variant="published"),

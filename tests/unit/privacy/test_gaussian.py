@@ -23,7 +23,7 @@ from hubbub.mechanisms.rounds import grid, recycled
 from hubbub.privacy.compose import gaussian_delta
 from hubbub.privacy.gaussian import GaussianStep, certify, gaussian_loss, mu2_of, mu_of, novel_delta, threshold_for
 from hubbub.privacy.gaussian import Test as Threshold
-from hubbub.steps.pools import amount
+from hubbub.steps.array_pools import amount
 
 mp.dps = 50
 

@@ -21,8 +21,20 @@ from hubbub.noise.source import Integers
 from hubbub.privacy.ledger import Ledger
 from hubbub.public.lists import QueryPool, UrlList
 
-BUDGET = {"epsilon": 2, "delta": "1e-5"}
-OPTIONS = ("--mechanism", "crowd", "--epsilon", "4", "--delta", "1e-4", "--format", "aol", "--tables", "queries")
+BUDGET = {"epsilon": 2, "delta": "1e-5", "language": "none"}
+OPTIONS = (
+    "--mechanism",
+    "crowd",
+    "--epsilon",
+    "4",
+    "--delta",
+    "1e-4",
+    "--format",
+    "aol",
+    "--tables",
+    "queries",
+    *("--set", "language=none"),
+)
 
 
 def listed(*queries: str) -> QueryPool:
@@ -223,7 +235,17 @@ def test_such_a_list_is_refused_where_its_budget_is_not_added(
     for known in (built, plain):
         said = hubbub("release", log_file, *OPTIONS, "--public-list", known, *another, code=2).stderr
         assert "default-r1 of default" in said and "--previous" in said
-    safelog = ("--mechanism", "safelog", "--epsilon", "4", "--format", "aol", "--tables", "queries")
+    safelog = (
+        "--mechanism",
+        "safelog",
+        "--epsilon",
+        "4",
+        "--format",
+        "aol",
+        "--tables",
+        "queries",
+        *("--set", "language=none"),
+    )
     for known in (built, plain):
         assert "--previous" in hubbub("release", log_file, *safelog, "--pool", known, *another, code=2).stderr
     assert "belongs to a release" in (

@@ -12,10 +12,11 @@ from tests.pools_by_hand import ByHand, Named, Sums, asks, measured_pools
 from hubbub.audit.protocols import Event
 from hubbub.audit.tiny import tiny_log
 from hubbub.errors import OurBug
+from hubbub.steps.array_pools import ArrayPools, amount
 from hubbub.steps.holdings import MOST
 from hubbub.steps.keys import QUERIES
 from hubbub.steps.mode import RunMode
-from hubbub.steps.pools import ArrayPools, EnginePools, amount
+from hubbub.steps.pools import EnginePools
 
 LIMIT, BITS = 5, 16
 

@@ -147,7 +147,7 @@ def share(make: Make, kind: Keys, limit: int, how: str, repeatable: bool, listed
             read, held = Read.of(pools), held_by(events, kind)
             wrong += read.wrong(held, limit, first)
             rounds = []
-            for live in _shrinking(read.texts):
+            for live in shrinking(read.texts):
                 ids = np.array([i for i, text in enumerate(read.texts) if text in live], np.int64)
                 found = dict(zip([read.texts[i] for i in ids], pools.weights(ids).tolist(), strict=True))
                 by_hand = read.weights(live)
@@ -174,7 +174,7 @@ def share(make: Make, kind: Keys, limit: int, how: str, repeatable: bool, listed
     )
 
 
-def _shrinking(texts: Iterable[str]) -> list[frozenset[str]]:
+def shrinking(texts: Iterable[str]) -> list[frozenset[str]]:
     """What is live in each of four rounds: by the keys' names, the same with and without her."""
     names = frozenset(texts)
     gone = [
@@ -237,7 +237,7 @@ def selections(make: Make = Tiny) -> Iterator[AuditRow]:
     """The rounds of every mechanism that has them, with real noise, against the same by hand."""
     budget = {"epsilon": 4, "delta": "0.05"}
     for mechanism in (
-        build("crowd", budget | {"D": 5, "rounds": 4}, tables=["queries"]),
+        build("crowd", budget | {"D": 5, "rounds": 4, "language": "none"}, tables=["queries"]),
         build("adaptive", budget | {"d": 5, "rounds": 4}),
         build("sips", budget | {"d": 5}),
         build("gaussian", budget | {"d": 5, "weights": "sqrt"}),

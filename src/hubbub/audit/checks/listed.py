@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ LISTS: dict[str, dict[str, QueryPool]] = {
 
 def subjects() -> list[tuple[str, Subject]]:
     """A crowd with each; thresholds at which some keys pass and some do not."""
-    settings = {"epsilon": 4, "delta": "0.05", "D": 5, "rounds": 4, **FALSE}
+    settings = {"epsilon": 4, "delta": "0.05", "D": 5, "rounds": 4, "language": "none", **FALSE}
     return [(name, Subject.of(build("crowd", settings, tables=["queries"], **known))) for name, known in LISTS.items()]
 
 
@@ -76,7 +77,7 @@ def _levels(subject: Subject) -> tuple[Selection, Selection]:
 # ------------------------------------------------------------------ the rounds
 
 
-class _WatchedNoise(KeptNoise):
+class WatchedNoise(KeptNoise):
     """Noise that is kept; what is asked for keys of nobody is kept, too, and none of them passes."""
 
     def __init__(self) -> None:
@@ -96,11 +97,11 @@ def rounds(name: str, subject: Subject) -> Iterator[AuditRow]:
     right_domain = len(names), Rounds(known.multiples, unit, known.thresholds, known.drops)
     crowd, wrong, shown = by_hand.others(), 0, 0
     for events in (crowd, crowd + by_hand.hers(), by_hand.hers(), (*crowd, ("victim", 1, "nobody's", None))):
-        noise = _WatchedNoise()
+        noise = WatchedNoise()
         with tiny_log(events) as log:
             pools = subject.measure(log, MODE)["queries"]
             read = Read.of(pools)
-            found, seen = _selected(subject, pools, noise)
+            found, seen = chosen(subject, pools, noise)
         wrong += read.wrong(held_by(events, QUERIES), plan.limit, names)
         by_id = zip(found.ids.tolist(), found.accumulators.tolist(), found.rounds.tolist(), strict=True)
         released = {read.texts[i]: (a, r) for i, a, r in by_id}
@@ -114,22 +115,21 @@ def rounds(name: str, subject: Subject) -> Iterator[AuditRow]:
     yield faults(subject, f"listed keys of nobody run, whoever is in the log: {name}", other)
 
 
-def _selected(subject: Subject, pools: Any, noise: NoiseSource) -> tuple[Selected, set[str]]:
+def chosen(subject: Subject, pools: Any, noise: NoiseSource) -> tuple[Selected, set[str]]:
     """What the mechanism's own `perturb` selects on its way, and what it releases in the end."""
-    from hubbub.mechanisms.crowd import chain
-
+    crowd: Any = import_module("hubbub.mechanisms.crowd")
     seen: list[Selected] = []
-    usual = chain.CodedDomain.select
+    usual = crowd.select_known
 
-    def watched(domain: Any, *given: Any) -> Any:
-        seen.append((yield from usual(domain, *given)))
+    def watched(*given: Any) -> Any:
+        seen.append((yield from usual(*given)))
         return seen[-1]
 
-    chain.CodedDomain.select = watched  # type: ignore[method-assign, assignment]
+    crowd.select_known = watched
     try:
         tables = subject.perturb({"queries": pools}, noise)
     finally:
-        chain.CodedDomain.select = usual  # type: ignore[method-assign]
+        crowd.select_known = usual
     rows = named_rows(pools.log, subject.mechanism, "queries", {"queries": pools}, tables)
     [found] = seen
     return found, set(rows.column("query").to_pylist())
@@ -156,7 +156,7 @@ def once(name: str, subject: Subject) -> Iterator[AuditRow]:
 
 def sampled(copies: int = COPIES) -> Iterator[AuditRow]:
     """Copies of a small log, each with a list of its own: does a listed query show whether one user asked it?"""
-    settings = {"epsilon": 1, "delta": "0.05", "D": 2, "rounds": 2, "F_list": copies}
+    settings = {"epsilon": 1, "delta": "0.05", "D": 2, "rounds": 2, "F_list": copies, "language": "none"}
     for use in ("public_list", "previous"):
         known = pool((f"{q}{i:04d}" for i in range(copies) for q in ("listed", "other")), "list")
         subject = Subject.of(build("crowd", settings, tables=["queries"], **{use: known}))
@@ -193,7 +193,7 @@ PAGES_SHOWN = pages(("known", "site"), ("known", "nobody's"), ("new", "site"))
 def public() -> Iterator[AuditRow]:
     """Every byte of `public/` with and without her, where queries, pages or an earlier release are known beforehand."""
     known = pool(["known", "new", "her own query", "nobody's"], "list")
-    crowd: dict[str, object] = {"epsilon": 8, "delta": "1e-3", "F_list": "1e-6"}
+    crowd: dict[str, object] = {"epsilon": 8, "delta": "1e-3", "F_list": "1e-6", "F_words": "1e-6"}
     made: dict[str, Callable[[Path, bool], Path]] = {
         "crowd with a public list": _one(build("crowd", crowd, tables=["queries"], public_list=known)),
         "crowd with an earlier release": lambda folder, with_her: _two(folder, crowd, with_her),

@@ -103,7 +103,12 @@ def _mechanisms() -> list[Mechanism]:
         build("korolova", {"d": 40, "b": 7, "K": 20}),
         build("gaussian", {"epsilon": 8, "delta": "0.01", "d": 40}),
         build("adaptive", {"epsilon": 16, "delta": "0.01", "d": 40, "rounds": 4}),
-        build("crowd", {"epsilon": 20, "delta": "0.01", "D": 40, "F_list": 1}, tables=["queries"], public_list=listed),
+        build(
+            "crowd",
+            {"epsilon": 20, "delta": "0.01", "D": 40, "F_list": 1, "language": "none"},
+            tables=["queries"],
+            public_list=listed,
+        ),
     ]
 
 

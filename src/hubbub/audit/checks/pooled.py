@@ -21,7 +21,7 @@ from hubbub.audit.tiny import MODE, Measure, tiny_log
 from hubbub.mechanisms.rounds import Selection
 from hubbub.noise.source import Integers
 from hubbub.privacy.gaussian import GaussianStep, mu2_of
-from hubbub.steps.pools import ArrayPools, LocalPools
+from hubbub.steps.array_pools import ArrayPools, LocalPools
 
 
 @dataclass(frozen=True)

@@ -197,6 +197,8 @@ def _like(mechanism: Mechanism, settings: Mapping[str, object]) -> Mechanism:
         pool=mechanism.pool,
         public_list=mechanism.public_list,
         previous=mechanism.previous,
+        own_prior=mechanism.own_prior,
+        vocabulary=mechanism.vocabulary,
         **settings,
     )
 

@@ -21,17 +21,17 @@ from hubbub.noise.source import Integers
 from hubbub.privacy.guarantee import Neighbours
 from hubbub.steps.counts import LocalCounts
 from hubbub.steps.mode import RunMode
+from hubbub.steps.weights import LISTED
 
 # ------------------------------------------------------------------ public lists and earlier releases
 
 
-def _held_only(selected: Any) -> Any:
+def _held_only(_: Any) -> Any:
     """Listed queries that nobody holds are left out."""
 
-    def broken(domain: Any, pools: Any, stage: Any, false: Fraction) -> Any:
-        if not domain.table:
-            return selected(domain, pools, stage, false)
-        return select(pools, stage.rounds, stage.name, replace(domain.known(pools, stage, false), size=0))
+    def broken(pools: Any, stage: Any, *domains: Any) -> Any:
+        known = [replace(domain.known(pools, stage, false), size=0) for domain, false in domains]
+        return select(pools, stage.rounds, stage.name, *known)
 
     return broken
 
@@ -53,8 +53,10 @@ def _levels_of_the_log(known: Any) -> Any:
 def _beside_the_pool(made: Any) -> Any:
     """Listed queries come on top of a full pool."""
 
-    def broken(pools: Any, log: Any, keys: Any, limit: int, bits: int, mode: RunMode, first: Any = None) -> None:
-        made(pools, log, keys, limit + 2 if first else limit, bits, mode, first)
+    def broken(
+        pools: Any, log: Any, keys: Any, limit: int, bits: int, mode: RunMode, first: Any = None, prior: Any = None
+    ) -> None:
+        made(pools, log, keys, limit + 2 if first else limit, bits, mode, first, prior)
 
     return broken
 
@@ -62,8 +64,8 @@ def _beside_the_pool(made: Any) -> Any:
 def _known_without_noise(one_round: Any) -> Any:
     """Listed queries are counted, not drawn for."""
 
-    def broken(test: Any, weights: Any, before: Any, listed: Any, noise: Any) -> Any:
-        return one_round(test, weights, before, listed, noise if test.of_listed is None else _Quiet(noise, ~listed))
+    def broken(test: Any, weights: Any, before: Any, marks: Any, noise: Any) -> Any:
+        return one_round(test, weights, before, marks, noise if not test.of_marked else _Quiet(noise, marks == 0))
 
     return broken
 
@@ -81,8 +83,8 @@ class _Quiet:
 
 def _all_listed(one_round: Any) -> Any:
     """Every query has the levels of the list."""
-    return lambda test, weights, before, listed, noise: one_round(
-        test, weights, before, np.ones(weights.size, bool), noise
+    return lambda test, weights, before, marks, noise: one_round(
+        test, weights, before, np.full(weights.size, LISTED), noise
     )
 
 
@@ -168,8 +170,10 @@ def _in_sql(old: str, new: str) -> Change:
 def _first_round(made: Any) -> Any:
     """The first round gives each key of a full pool the weight of one key more."""
 
-    def broken(pools: Any, log: Any, keys: Any, limit: int, bits: int, mode: RunMode, first: Any = None) -> None:
-        made(pools, log, keys, limit, bits, mode, first)
+    def broken(
+        pools: Any, log: Any, keys: Any, limit: int, bits: int, mode: RunMode, first: Any = None, prior: Any = None
+    ) -> None:
+        made(pools, log, keys, limit, bits, mode, first, prior)
         vars(pools)["_first"] = pools._first + 1
 
     return broken
@@ -249,12 +253,13 @@ def _calibrated_as_added(calibrate: Any) -> Any:
     return broken
 
 
+SELECT = "hubbub.mechanisms.crowd:select_known"
 DOMAIN, POOLS = "hubbub.mechanisms.crowd.chain:CodedDomain", "hubbub.steps.pools:EnginePools"
 ONE_ROUND = "hubbub.mechanisms.rounds:Round.__call__"
 OWN = "SELECT uid, count(*) AS n FROM"
 LIST_MUTANTS: tuple[Planted, ...] = (
-    ("listed queries of nobody are left out", listed.of_rounds, {f"{DOMAIN}.select": _held_only}),
-    ("listed queries of nobody are left out, by what shows", listed.sampled, {f"{DOMAIN}.select": _held_only}),
+    ("listed queries of nobody are left out", listed.of_rounds, {SELECT: _held_only}),
+    ("listed queries of nobody are left out, by what shows", listed.sampled, {SELECT: _held_only}),
     ("levels of a list from what the log holds of it", listed.of_rounds, {f"{DOMAIN}.known": _levels_of_the_log}),
     ("listed queries on top of a full pool", by_hand.shares, {f"{POOLS}.__init__": _beside_the_pool}),
     ("listed queries without noise", listed.of_rounds, {ONE_ROUND: _known_without_noise}),

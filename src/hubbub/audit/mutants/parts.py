@@ -104,7 +104,7 @@ PARTS_MUTANTS: tuple[Planted, ...] = (
     ),
     ("half of the noise after the first batch, by its law", parts.drawn, {ONE_STEP: _narrowed}),
     ("accumulators forgotten between rounds", parts.whole, {ROUND: _without("accumulator", 0)}),
-    ("listed keys forgotten between rounds", parts.whole, {ROUND: _without("listed", False)}),
+    ("listed keys forgotten between rounds", parts.whole, {ROUND: _without("mark", 0)}),
     (
         "one generator, copied into every part",
         parts.drawn,

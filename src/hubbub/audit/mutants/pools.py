@@ -30,8 +30,8 @@ from hubbub.mechanisms.pairs import drawn
 from hubbub.mechanisms.rounds import Selected, Selection, select
 from hubbub.noise import NoiseSource
 from hubbub.noise.source import Integers
+from hubbub.steps.array_pools import ArrayPools, LocalPools
 from hubbub.steps.mode import RunMode
-from hubbub.steps.pools import ArrayPools, LocalPools
 
 
 def _with_selection(change: Callable[[Selection], Selection]) -> Make:

@@ -31,6 +31,7 @@ from hubbub.audit.mutants.draws import CHAIN_MUTANTS
 from hubbub.audit.mutants.fault import Change, Fault
 from hubbub.audit.mutants.lists import LIST_MUTANTS
 from hubbub.audit.mutants.parts import PARTS_MUTANTS
+from hubbub.audit.mutants.prior import PRIOR_MUTANTS
 from hubbub.audit.mutants.sizes import SIZE_MUTANTS
 from hubbub.audit.neighbours import threshold_pairs
 from hubbub.audit.protocols import AuditRow, Subject
@@ -263,6 +264,7 @@ PLANTED_ELSEWHERE = (
     *PARTS_MUTANTS,
     *SIZE_MUTANTS,
     *LIST_MUTANTS,
+    *PRIOR_MUTANTS,
     *CERTIFICATE_MUTANTS,
     *ADAPTIVE_MUTANTS,
 )

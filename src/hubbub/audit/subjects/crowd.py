@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hubbub.audit.checks import listed, logs, standard
+from hubbub.audit.checks import listed, logs, prior, standard
 from hubbub.audit.mutants.chain import CHAIN
 from hubbub.audit.mutants.log import LOG
 from hubbub.audit.mutants.pools import POOLS
@@ -16,15 +16,18 @@ TABLES = ["queries", "clicks", "transitions"]
 
 
 def small() -> list[Mechanism]:
-    """Rounds of every number, a chain of stages, every table, a synthetic log."""
+    """Rounds of every number, a chain of stages, every table, a synthetic log; all queries weigh the same."""
     return [
-        build("crowd", {"epsilon": 1, "delta": "0.05", "D": 2, "rounds": 2}, tables=["queries"]),
-        build("crowd", {"epsilon": "1/2", "delta": "0.05", "D": 1, "rounds": 4}, tables=["queries"]),
-        build("crowd", {"epsilon": 1, "delta": "0.02", "D": 4, "rounds": 4}, tables=["queries"]),
-        build("crowd", {"epsilon": 2, "delta": "0.02", "D": 3, "rounds": 1}, tables=["queries"]),
-        build("crowd", {"epsilon": 1, "delta": "0.02", "D": 3, "D_c": 4, "D_t": 4, "F": 10**9}, tables=TABLES),
-        build("crowd", {"epsilon": 1, "delta": "0.05", "D": 3, "D_c": 2, "D_t": 4, "D_s": 2}),
-        build("crowd", {"epsilon": 8, "delta": "0.05", "D": 3, "D_c": 3}, tables=["queries", "log"]),
+        build("crowd", {"language": "none", **settings}, tables=tables)
+        for settings, tables in (
+            ({"epsilon": 1, "delta": "0.05", "D": 2, "rounds": 2}, ["queries"]),
+            ({"epsilon": "1/2", "delta": "0.05", "D": 1, "rounds": 4}, ["queries"]),
+            ({"epsilon": 1, "delta": "0.02", "D": 4, "rounds": 4}, ["queries"]),
+            ({"epsilon": 2, "delta": "0.02", "D": 3, "rounds": 1}, ["queries"]),
+            ({"epsilon": 1, "delta": "0.02", "D": 3, "D_c": 4, "D_t": 4, "F": 10**9}, TABLES),
+            ({"epsilon": 1, "delta": "0.05", "D": 3, "D_c": 2, "D_t": 4, "D_s": 2}, None),
+            ({"epsilon": 8, "delta": "0.05", "D": 3, "D_c": 3}, ["queries", "log"]),
+        )
     ]
 
 
@@ -52,7 +55,7 @@ declare(
         small,
         used,
         tests=tests,
-        besides=(listed.of_rounds, listed.sampled),
+        besides=(listed.of_rounds, listed.sampled, prior.known),
         mutants=lambda: (*POOLS, *CHAIN, *LOG),
     )
 )

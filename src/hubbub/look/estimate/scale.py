@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from hubbub.look.estimate.shape import LogShape
-from hubbub.steps.counts import Integers, LocalCounts
-from hubbub.steps.pools import DistributedPools, EnginePools, LocalPools
+from hubbub.steps.array_pools import LocalPools
+from hubbub.steps.counts import Flags, Integers, LocalCounts
+from hubbub.steps.pools import DistributedPools, EnginePools
 
 Floats = npt.NDArray[np.float64]
 
@@ -75,6 +77,20 @@ class ScaledPools(LocalPools):
     def weights(self, live: Integers) -> Integers:
         """What each live key weighs at N users."""
         return _whole(self.pools.weights(live) * self.by[live])
+
+    def known(self) -> Integers:
+        """Live keys that the prior knows, as in the sample."""
+        return self.pools.known()
+
+    def holds(self, rows: pa.Table) -> Flags:
+        """Which of these keys stand in a pool of the sample."""
+        return self.pools.holds(rows)
+
+    def adopt(self, rows: pa.Table) -> Integers:
+        """Give ids to keys that stand in no pool; nobody's do not grow."""
+        ids = self.pools.adopt(rows)
+        self.keys, self.size, self.by = self.pools.keys, self.pools.size, np.append(self.by, np.ones(ids.size))
+        return ids
 
     def recount(self, ids: Integers, lam: Integers, cap2: int) -> Integers:
         """What is counted again of released keys, at N users."""

@@ -3,6 +3,7 @@
     stages      which tables, which share of the budget          calibrate   (ε, δ) → noise and thresholds
     rounds      selection in rounds, beside this folder          chain       what follows from released queries
     recount     released keys counted again, users scaled        combine     both estimates of a count, weighed
+    known       queries that anybody knows beforehand             stated      what the owner states, and what follows
     histograms  how busy users are, and when                     synthetic   a log of users that never were (walks)
 
 Theory and integer form: docs/proofs/crowd.md.
@@ -22,16 +23,20 @@ from hubbub.errors import ParameterError
 from hubbub.mechanisms import measured
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Rows, Tables, Value
 from hubbub.mechanisms.crowd import calibrate, histograms, stages
-from hubbub.mechanisms.crowd.chain import Chain, CodedDomain, count, sessions, text_of
+from hubbub.mechanisms.crowd.chain import Chain, CodedDomain, count, select_known, sessions, text_of
 from hubbub.mechanisms.crowd.common import noise_in_common
+from hubbub.mechanisms.crowd.known import LANGUAGE, LISTED, LISTED_FALSE, SMALL, WORDS_FALSE, domains
+from hubbub.mechanisms.crowd.stated import STATED, defaults
 from hubbub.mechanisms.crowd.synthetic import synthesise
 from hubbub.mechanisms.crowd.walks import Public
 from hubbub.mechanisms.pairs import Draw
-from hubbub.mechanisms.rounds import Selection, select
+from hubbub.mechanisms.rounds import Selection
 from hubbub.mechanisms.survival import RoundsTest
 from hubbub.noise.laws import Law
 from hubbub.privacy.gaussian import GaussianStep
 from hubbub.privacy.guarantee import Claim, Neighbours
+from hubbub.public.prior import Prior
+from hubbub.public.words import NONE, vocabulary
 from hubbub.steps.chosen import LONGEST, SESSIONS
 from hubbub.steps.counts import Integers
 from hubbub.steps.keys import CLICKS, KEYWORDS, LOG, QUERIES, TRANSITIONS
@@ -46,12 +51,8 @@ if TYPE_CHECKING:
     from hubbub.steps.mode import RunMode
 
 PROOF = "docs/proofs/crowd.md"
-LISTED = "public_list"
-"""The engine's table of queries known beforehand."""
-SMALL = Fraction(1, 10**6)
 TYPICAL = 5
 """On made-up logs a key had an even chance near that of users with so many in the running, or sooner (measured)."""
-LISTED_FALSE = Parameter("F_list", "number", "listed queries of nobody to expect at most", 10, low=SMALL, high=100_000)
 FALSE_KEYS = Parameter(
     "F",
     "number",
@@ -97,6 +98,9 @@ class Crowd(Mechanism, register=True):
         *stages.PARTS,
         FALSE_KEYS,
         LISTED_FALSE,
+        LANGUAGE,
+        WORDS_FALSE,
+        *STATED,
     )
 
     def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
@@ -110,7 +114,8 @@ class Crowd(Mechanism, register=True):
         missing = [name for name in ("epsilon", "delta") if name not in given]
         if missing:
             raise ParameterError("crowd needs a privacy budget.", given="no " + ", ".join(missing), next="set both")
-        all_settings = {p.name: p.default for p in self.parameters if p.default is not None} | given
+        by_default = {p.name: p.default for p in self.parameters if p.default is not None}
+        all_settings = by_default | defaults(given) | given
         if "keywords" in self.tables and Fraction(all_settings["queries_weight"]) <= Fraction(
             all_settings["keywords_weight"]
         ):
@@ -121,6 +126,9 @@ class Crowd(Mechanism, register=True):
             )
         plans = stages.plans(self.tables, all_settings)
         used = stages.used(self.tables) | ({"F_list"} if self.listed else set())
+        used |= {p.name for p in STATED} & given.keys()
+        if "queries" in stages.running(self.tables):
+            used |= {"language", "F_words"} if all_settings["language"] != NONE else {"language"}
         unused = [name for name in given if name not in used]
         if unused:
             raise ParameterError(
@@ -131,7 +139,16 @@ class Crowd(Mechanism, register=True):
             plans, Fraction(given["epsilon"]), Fraction(given["delta"]), int(all_settings["rounds"]), PROOF
         )
         self.histograms = histograms.histograms(self.stages)
+        self.prior = self._prior(str(all_settings["language"]), Fraction(all_settings["F_words"]))
         return {name: value for name, value in all_settings.items() if name in used}
+
+    def _prior(self, language: str, false: Fraction) -> Prior | None:
+        """What is known of queries: it says something from the second round on."""
+        if self.stage.name != "queries" or len(self.selection.multiples) == 1:
+            return None
+        if language == NONE:
+            return None if self.own_prior is None else Prior(None, self.own_prior)
+        return Prior(self.vocabulary or vocabulary(language), self.own_prior, known=false > 0)
 
     @property
     def stage(self) -> calibrate.Stage:
@@ -230,6 +247,9 @@ class Crowd(Mechanism, register=True):
     def spurious(self) -> str:
         """Open stages test keys of pools only; known keys are tested whether or not anybody holds them."""
         said = []
+        if self.prior is not None and self.prior.known:
+            false = float(Fraction(self.settings["F_words"]))
+            said.append(f"queries: at most {false:g} known words or pairs of nobody are expected")
         if self.listed:
             false = float(Fraction(self.settings["F_list"]))
             said.append(f"queries: at most {false:g} listed ones of nobody are expected")
@@ -262,6 +282,14 @@ class Crowd(Mechanism, register=True):
         """The public lists of queries that were given, each with where it came from."""
         return tuple(known for known in (self.public_list, self.previous) if known is not None)
 
+    def public_records(self) -> list[dict[str, str]]:
+        """The lists it was given, and what it knows of words."""
+        return super().public_records() + ([] if self.prior is None else self.prior.records())
+
+    def _domains(self) -> list[tuple[CodedDomain, Fraction]]:
+        """Queries that are tested whether or not anybody holds them, each once, and how many of nobody are expected."""
+        return domains(self._known() if self.listed else None, self.prior, self.settings)
+
     def _known(self) -> pa.Table:
         """The queries of all public lists as one list, each once."""
         rows = pa.concat_tables([known.rows.select(["query"]) for known in self.listed])
@@ -275,6 +303,13 @@ class Crowd(Mechanism, register=True):
     def caveats(self) -> tuple[str, ...]:
         """What the guarantee rests on besides the noise."""
         notes = []
+        if self.prior is not None and self.prior.vocabulary is not None:
+            notes.append(
+                "Weights of queries follow public words and their forms, never this log; they were read off the "
+                "published shares of a web search log of 2006, and are no prior for that log itself."
+            )
+        if self.own_prior is not None:
+            notes.append("The owner's weights of queries must not have been learned from this log.")
         if self.public_list is not None:
             notes.append("The public list must not have been learned from this log.")
         if self.previous is not None:
@@ -294,7 +329,8 @@ class Crowd(Mechanism, register=True):
         if self.listed:
             log.engine.register(LISTED, self._known())
         ahead = LISTED if self.listed else None
-        found: dict[str, Any] = {first: fixed(log, self.offers[first], limit, self.selection.bits, mode, ahead)}
+        pools = fixed(log, self.offers[first], limit, self.selection.bits, mode, ahead, self.prior)
+        found: dict[str, Any] = {first: pools}
         if self.histograms:
             found["log"] = profile(log, {h.name: h.bits for h in self.histograms})
         return found
@@ -302,12 +338,7 @@ class Crowd(Mechanism, register=True):
     def pairs(self, measured: Mapping[str, Any]) -> Generator[Draw, Any, Tables]:
         """Select, count again, combine; then the stages that follow from it, where there is a log to ask."""
         first, pools = self.stage, measured[self.stage.name]
-        if self.listed:
-            rows = self._known()
-            known = CodedDomain(rows.num_rows, rows.take, LISTED)
-            found = yield from known.select(pools, first, Fraction(self.settings["F_list"]))
-        else:
-            found = yield from select(pools, first.rounds, first.name)
+        found = yield from select_known(pools, first, *self._domains())
         released = {first.name: (yield from count(pools, first, found, few=True))}
         onward = pools.onward()
         if len(self.stages) > 1 and onward is not None:

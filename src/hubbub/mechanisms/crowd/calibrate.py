@@ -34,7 +34,8 @@ SHAPES: dict[int, tuple[tuple[int, ...], tuple[Fraction, ...]]] = {
     2: ((3, 7), (Fraction(3, 10),)),
     4: ((1, 2, 3, 4), (Fraction(1, 10), Fraction(4, 10), Fraction(7, 10))),
     5: ((2, 3, 4, 5, 6), tuple(Fraction(n, 30) for n in (3, 10, 17, 24))),
-    8: ((1,) * 8, tuple(Fraction(i, 10) for i in range(1, 8))),
+    6: ((2, 3, 4, 5, 6, 7), tuple(Fraction(n, 50) for n in (5, 14, 23, 32, 41))),
+    8: ((2, 2, 3, 3, 4, 4, 5, 5), tuple(Fraction(n, 100) for n in (7, 20, 32, 45, 57, 70, 83))),
 }
 """Rounds: integer shares of the noise budget, and how far below the threshold a key may be and stay live."""
 
@@ -190,17 +191,21 @@ def _thresholds(bits: int, variance: int, rounds: int, limit: int, delta: float 
     return recycled(bits, variance, multiples, levels, limit, [*exits, last])
 
 
-def closed(plan: Selection, size: int, false: Fraction) -> Selection:
-    """Thresholds for keys known beforehand: Θ_r = ⌈√(C_r V) Φc⁻¹(F/(R N))⌉, so that at most F of N absent keys pass.
+def closed(plan: Selection, size: int, false: Fraction, *, late: bool = False) -> Selection:
+    """Thresholds for keys known beforehand: Θ_r = ⌈√(C_r V) Φc⁻¹(F_r/N)⌉, so that at most F of N absent keys pass.
 
-    F bounds the false keys, not the privacy: any threshold will do, so floats may set it.
+    F_r is .8 F at the last test and .2 F over the others. F bounds the false keys, not the privacy: any threshold
+    will do, so floats may set it. `late`: in the first round they are tested as the others are.
     """
     from scipy.special import ndtri
 
     rounds = len(plan.multiples)
-    z = max(0.5, -float(ndtri(min(0.3, float(false / (rounds * max(1, size)))))))
+    shares = [1.0] if rounds == 1 else [EXITS / (rounds - 1)] * (rounds - 1) + [1 - EXITS]
+    z = [max(0.5, -float(ndtri(min(0.3, share * float(false) / max(1, size))))) for share in shares]
     variances = [sum(plan.variances[: r + 1]) for r in range(rounds)]
-    thresholds = tuple(math.ceil(math.sqrt(v) * z) for v in variances)
+    thresholds = [math.ceil(math.sqrt(v) * level) for v, level in zip(variances, z, strict=True)]
     levels = shape(rounds)[1]
-    drops = tuple(math.floor(x * thresholds[-1] * v / variances[-1]) for x, v in zip(levels, variances, strict=False))
-    return replace(plan, thresholds=thresholds, drops=drops)
+    drops = [math.floor(x * thresholds[-1] * v / variances[-1]) for x, v in zip(levels, variances, strict=False)]
+    if late:
+        thresholds[0], drops[:1] = plan.thresholds[0], plan.drops[:1]
+    return replace(plan, thresholds=tuple(thresholds), drops=tuple(drops))

@@ -35,6 +35,7 @@ from hubbub.steps.keys import Keys
 from hubbub.steps.mode import RunMode
 from hubbub.steps.pools import EnginePools, Pools, fixed
 from hubbub.steps.sessions import SEPARATOR
+from hubbub.steps.weights import KNOWN, UNMARKED
 
 
 @dataclass(frozen=True)
@@ -45,17 +46,31 @@ class CodedDomain:
     rows: Callable[[Integers], pa.Table]
     table: str = ""
     """The engine's table of their texts, where the stage has other keys besides: a public list."""
+    mark: int = UNMARKED
+    """The mark of these keys among others."""
 
     def known(self, pools: EnginePools, stage: Stage, false: Fraction) -> Known:
         """Thresholds by the size of the domain, which is public; present or absent decides nothing."""
-        plan = closed(stage.rounds, self.size, false)
-        return Known(plan, self.size, lambda codes: pools.holds(self.rows(codes)), self.table)
+        late = self.mark == KNOWN  # marked after the first round
+        plan = closed(stage.rounds, self.size, false, late=late)
+        called = "known words" if late else "absent keys"
+        return Known(plan, self.size, lambda codes: pools.holds(self.rows(codes)), self.table, self.mark, called)
 
     def select(self, pools: EnginePools, stage: Stage, false: Fraction) -> Generator[Draw, Any, Selected]:
-        """The rounds; keys that pass and that nobody holds are adopted."""
-        found = yield from select(pools, stage.rounds, stage.name, self.known(pools, stage, false))
-        pools.adopt(self.rows(found.absent))
-        return found
+        """The rounds over this domain."""
+        return select_known(pools, stage, (self, false))
+
+
+def select_known(
+    pools: EnginePools, stage: Stage, *domains: tuple[CodedDomain, Fraction]
+) -> Generator[Draw, Any, Selected]:
+    """The rounds; keys of these domains that pass and that nobody holds are adopted."""
+    known = [domain.known(pools, stage, false) for domain, false in domains]
+    found = yield from select(pools, stage.rounds, stage.name, *known)
+    rows = [domain.rows(codes) for (domain, _), codes in zip(domains, found.absent, strict=True)]
+    if rows:
+        pools.adopt(pa.concat_tables(rows))
+    return found
 
 
 def count(pools: Pools, stage: Stage, found: Selected, *, few: bool = False) -> Generator[Draw, Any, Released]:

@@ -59,10 +59,11 @@ def choose(names: Sequence[str] | None) -> list[Attack]:
 def mechanism_of(release: Release) -> Mechanism:
     """The mechanism that made a release, from its card; public lists are not on it."""
     card = Card.model_validate(release.card)
-    if card.mechanism.public_lists:
+    brought = [p for p in card.mechanism.public_lists if p.get("use") != "words"]  # words come with their language
+    if brought:
         raise InputError(
             "This release was made with a public list, which is not on its card.",
-            given=", ".join(str(p.get("name")) for p in card.mechanism.public_lists),
+            given=", ".join(str(p.get("name")) for p in brought),
             next="use the command hubbub attack, which finds the list by owner-only/run.toml",
         )
     return build_mechanism(

@@ -32,7 +32,7 @@ from hubbub.steps.profile import SHAPES, profile
 from hubbub.steps.sessions import GAP, SEPARATOR
 
 BITS = dict.fromkeys(SHAPES, GRID_BITS)
-SETTINGS: dict[str, Any] = {"epsilon": 8, "delta": "1e-3"}
+SETTINGS: dict[str, Any] = {"epsilon": 8, "delta": "1e-3", "language": "none"}
 
 
 def crowd(tables: tuple[str, ...] = ("log",), **settings: Any) -> Mechanism:
