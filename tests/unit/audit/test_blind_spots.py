@@ -102,5 +102,5 @@ def test_what_is_exchanged_is_every_mechanism_that_offers_it() -> None:
             if made.proven().private:
                 offered.add((name, variant))
     seen = {(m.name, m.variant) for plan in PLANS.values() if plan.replaced for m in plan.replaced.small()}
-    known = {"korolova", "ngrams", "zealous", "sessions", "safelog", "optimal"}
-    assert seen >= offered and known == {name for name, _ in seen}
+    exchanged = {"korolova", "ngrams", "zealous", "sessions", "safelog", "optimal"}
+    assert seen >= offered and exchanged == {name for name, _ in seen}
