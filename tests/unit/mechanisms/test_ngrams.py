@@ -27,7 +27,6 @@ RAW: dict[str, Any] = {"b": 1, "K": 3}
 @pytest.mark.parametrize(
     ("settings", "context"),
     [
-        ({"epsilon": 1, "delta": "1e-2"}, {}),
         ({"epsilon": 1, "delta": "1e-2", "l_max": 2}, {"neighbours": "replace"}),
         ({"l_max": 2, "n_max": 2, "b": "3/2", "K": "3.5"}, {}),
     ],

@@ -14,12 +14,10 @@ BUDGET = {"epsilon": 1, "delta": "1e-6"}
 
 
 def small() -> list[Mechanism]:
-    """One search of a user, two, and two with what they make together."""
+    """Two searches of a user, and two with what they make together."""
     return [
-        build("ngrams", {"l_max": 1, "n_max": 1, "b": 1, "K": 3}),
         build("ngrams", {"l_max": 2, "n_max": 1, "b": 1, "K": 3}),
         build("ngrams", {"l_max": 2, "n_max": 2, "b": "3/2", "K": 3}),
-        build("ngrams", {"l_max": 3, "n_max": 3, "b": 1, "K": 4}),
     ]
 
 
