@@ -10,14 +10,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 
-from hubbub.audit import shared
+from hubbub.audit import recurring, shared
 from hubbub.audit.checks import exchanged, generic, ran, standard
 from hubbub.audit.mutants import Mutant
+from hubbub.audit.mutants.series import SERIES_MUTANTS
 from hubbub.audit.mutants.shared import SHARED_MUTANTS
 from hubbub.audit.protocols import FULL, QUICK, SHARED, AuditRow, Effort, Kind, Subject, to_the_end
 from hubbub.audit.subjects import PLANS, AuditPlan
 from hubbub.errors import OurBug, ParameterError
-from hubbub.mechanisms import Mechanism, mechanisms
+from hubbub.mechanisms import Mechanism, mechanisms, stated_mechanisms
 
 
 def plan_of(name: str) -> AuditPlan:
@@ -38,6 +39,9 @@ def audit(
     if mechanism in (None, SHARED):
         say("shared code")
         rows += to_the_end(SHARED, "both", shared.tests(quick))
+    if mechanism in (None, recurring.NAME):
+        say("series")
+        rows += to_the_end(recurring.NAME, recurring.VARIANT, recurring.tests(QUICK if quick else FULL))
     for name in _names(mechanism):
         rows += to_the_end(name, mechanisms()[name].variants[0], _of_one(name, QUICK if quick else FULL, say))
     return rows
@@ -70,9 +74,10 @@ def mutants(mechanism: str | None = None, *, say: Callable[[str], None] = lambda
         for mutant in plan.mutants():
             say(f"{name}: {mutant.name}")
             found.append(verdict(mutant.name, name, partial(_broken, mutant, small)))
-    for fault in SHARED_MUTANTS if mechanism in (None, SHARED) else ():
-        say(f"{SHARED}: {fault.name}")
-        found.append(verdict(fault.name, SHARED, fault.detector, fault.planted()))
+    for of, faults in ((recurring.NAME, SERIES_MUTANTS), (SHARED, SHARED_MUTANTS)):
+        for fault in faults if mechanism in (None, of) else ():
+            say(f"{of}: {fault.name}")
+            found.append(verdict(fault.name, of, fault.detector, fault.planted()))
     return found
 
 
@@ -110,7 +115,7 @@ def describe(mechanism: Mechanism) -> str:
 
 
 def _names(mechanism: str | None) -> list[str]:
-    if mechanism is not None and mechanism not in (*mechanisms(), SHARED):
-        allowed = ", ".join([*mechanisms(), SHARED])
+    if mechanism is not None and mechanism not in (*stated_mechanisms(), SHARED):
+        allowed = ", ".join([*stated_mechanisms(), SHARED])
         raise ParameterError("There is no such mechanism.", given=mechanism, allowed=allowed)
     return [n for n in mechanisms() if mechanism in (None, n)]

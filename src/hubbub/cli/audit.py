@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def audit(
     mechanism: Annotated[
         str | None,
-        typer.Option(help="Only this: {mechanisms}, or `shared` for what all of them use.", metavar="M"),
+        typer.Option(help="Only this: {mechanisms}, `series`, or `shared` for what all of them use.", metavar="M"),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sampled runs.")] = False,
     mutants: Annotated[bool, typer.Option("--mutants", help="Audit broken versions: each must be caught.")] = False,

@@ -61,6 +61,7 @@ __all__ = [
     "build",
     "build_stated",
     "mechanisms",
+    "stated_mechanisms",
 ]
 
 
@@ -74,6 +75,11 @@ def build(name: str, settings: Mapping[str, Any], **context: Any) -> Mechanism:
     return Mechanism.registry.named(name)(**context, **settings)
 
 
+def stated_mechanisms() -> dict[str, type[Mechanism]]:
+    """What a card may state: the mechanisms of one release, and the series that a period belongs to."""
+    return mechanisms() | {Series.name: Series}
+
+
 def build_stated(name: str, settings: Mapping[str, Any], **context: Any) -> Mechanism:
-    """What a card states: a mechanism of one release, or the series that a period belongs to."""
+    """What a card states, by name."""
     return Series(**context, **settings) if name == Series.name else build(name, settings, **context)
