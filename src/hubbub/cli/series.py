@@ -15,10 +15,13 @@ from hubbub.cli.terminal import Terminal, command
 
 if TYPE_CHECKING:
     from hubbub.series import SeriesPeriod, SeriesPlan
+    from hubbub.series.periods import PeriodsPlan
 
 series = typer.Typer(
     help="Periods under one guarantee: plan, add, show, end, index, erase.", no_args_is_help=True, rich_markup_mode=None
 )
+USER_PERIOD = "user-period"
+UNITS = ("user", USER_PERIOD)
 SeriesFolder = Annotated[str, typer.Argument(help="The folder of the series.", metavar="DIR")]
 
 
@@ -26,9 +29,9 @@ SeriesFolder = Annotated[str, typer.Argument(help="The folder of the series.", m
 class SeriesOptions:
     """What is fixed before the first look."""
 
-    epsilon: Annotated[str, typer.Option(help="Privacy loss ε of the whole series.", metavar="E")]
-    delta: Annotated[str, typer.Option(help="δ of the whole series.", metavar="D")]
-    first: Annotated[str, typer.Option(help="The first day of the first period, such as 2026-01-01.", metavar="DAY")]
+    epsilon: Annotated[str | None, typer.Option(help="Privacy loss ε of the whole series.", metavar="E")] = None
+    delta: Annotated[str | None, typer.Option(help="δ of the whole series.", metavar="D")] = None
+    first: Annotated[str | None, typer.Option(help="First day of the first period: 2026-01-01.", metavar="DAY")] = None
     periods: Annotated[int, typer.Option(help="How many periods are planned.", metavar="N")] = 12
     longest: Annotated[int | None, typer.Option(help="How many there may be at most (as planned).", metavar="N")] = None
     length: Annotated[str, typer.Option(help="day, week, month, quarter, year, or for example '10 days'.")] = "month"
@@ -37,10 +40,10 @@ class SeriesOptions:
     ] = "even"
     counts: Annotated[str, typer.Option(help="Share of the noise budget for numbers beside the keys.")] = "0.3"
     pool: Annotated[int, typer.Option(help="New queries of a user that count in a period.", metavar="N")] = 40
-    tables: Annotated[str, typer.Option(help="Tables to release; a series has queries only.", metavar="T,…")] = (
+    tables: Annotated[str, typer.Option(help="Tables to release; for the unit user, queries.", metavar="T,…")] = (
         "queries"
     )
-    unit: Annotated[str, typer.Option(help="Whom the guarantee protects: user, over all periods.")] = "user"
+    unit: Annotated[str, typer.Option(help="user (over all periods) or user-period (plain crowd each).")] = "user"
     public_list: Annotated[str | None, typer.Option(help="Not offered yet: a series takes no lists.")] = None
     lag: Annotated[int, typer.Option(help="Days after its end before a period is run.", metavar="DAYS")] = 0
     users_public: Annotated[int | None, typer.Option(help="Declared number of users; δ below 1/N.", metavar="N")] = None
@@ -61,16 +64,6 @@ class SeriesOptions:
             raise ParameterError(
                 "A series takes no list of known queries.", given=self.public_list, next="leave it out"
             )
-        if self.unit != "user":
-            raise ParameterError(
-                "A series protects a user over all periods.",
-                given=self.unit,
-                allowed="user",
-                next="for one guarantee per user and period run `hubbub release` for each: the ledger adds them up",
-            )
-        owner = read_configuration(self.config).owner
-        if owner.period is not None:
-            raise ParameterError("The periods of a series are its own.", given="period in [card]", next="leave it out")
         mechanism = Series(
             tables=[table.strip() for table in self.tables.split(",")],
             epsilon=self.epsilon,
@@ -83,17 +76,49 @@ class SeriesOptions:
             first=self.first,
             length=self.length,
         )
-        return SeriesPlan(
-            mechanism,
-            population=self.population,
-            dataset=self.dataset,
-            owner=owner,
-            lag=self.lag,
-            users_public=whole_number(self.users_public, "users-public"),
-            max_rejects=NewLogOptions(max_rejects=self.max_rejects).share(),
-            seed=whole_number(self.seed, "seed", least=0),
-            not_private=self.not_private,
-        )
+        return SeriesPlan(mechanism, **self.common())
+
+    def periods_plan(self) -> PeriodsPlan:
+        """The plan of releases of their own, one for each period."""
+        from hubbub.errors import ParameterError
+        from hubbub.mechanisms.crowd.each import CrowdPerPeriod
+        from hubbub.mechanisms.series import calendar_of
+        from hubbub.series.periods import PeriodsPlan
+
+        for option, given, usual in (
+            ("--longest", self.longest, None),
+            ("--schedule", self.schedule, "even"),
+            ("--counts", self.counts, "0.3"),
+            ("--pool", self.pool, 40),
+        ):
+            if given != usual:
+                raise ParameterError(f"{option} belongs to the unit user.", given=given, next="leave it out")
+        tables = [table.strip() for table in self.tables.split(",")]
+        settings = {"epsilon": self.epsilon, "delta": self.delta, "periods": self.periods}
+        mechanism = CrowdPerPeriod(tables=tables, **settings)  # type: ignore[arg-type]
+        if self.first is None:
+            raise ParameterError("--first DAY is missing.", next="name the first day of the first period")
+        return PeriodsPlan(mechanism, calendar_of(self.first, self.length), **self.common())
+
+    def common(self) -> dict[str, Any]:
+        """What both units are told alike."""
+        from hubbub.errors import ParameterError
+
+        if self.unit not in UNITS:
+            raise ParameterError("There is no such unit.", given=self.unit, allowed=", ".join(UNITS))
+        owner = read_configuration(self.config).owner
+        if owner.period is not None:
+            raise ParameterError("The periods of a series are its own.", given="period in [card]", next="leave it out")
+        return {
+            "population": self.population,
+            "dataset": self.dataset,
+            "owner": owner,
+            "lag": self.lag,
+            "users_public": whole_number(self.users_public, "users-public"),
+            "max_rejects": NewLogOptions(max_rejects=self.max_rejects).share(),
+            "seed": whole_number(self.seed, "seed", least=0),
+            "not_private": self.not_private,
+        }
 
 
 @series.command(cls=Listed)
@@ -118,6 +143,9 @@ def plan(
     from hubbub.series import fix
     from hubbub.series.plan import refuse_plan
 
+    if options.unit == USER_PERIOD:
+        _plan_periods(folder, options, dry_run, bool(new_population), ledger, terminal)
+        return
     planned = options.plan()
     mechanism, guarantee = planned.mechanism, planned.guarantee()
     span = mechanism.calendar.span(0, mechanism.constants.longest - 1)
@@ -151,6 +179,36 @@ def plan(
             "schedule": str(mechanism.settings["schedule"]),
             "private": guarantee.private,
             "estimate": None if estimate is None else estimate.record(),
+        }
+    )
+
+
+def _plan_periods(
+    folder: str, options: SeriesOptions, dry_run: bool, new_population: bool, ledger: str | None, terminal: Terminal
+) -> None:
+    """Fix a series of releases, one for each user and period."""
+    from hubbub.privacy.ledger import Ledger
+    from hubbub.series.periods import fix_periods
+
+    planned = options.periods_plan()
+    guarantee = planned.guarantee()
+    terminal.say(guarantee.sentence("in one period"))
+    if not dry_run:
+        with Ledger(None if ledger is None else Path(ledger)) as book:
+            fix_periods(planned, Path(folder), book, new_population=new_population)
+    terminal.say(
+        "Nothing was written." if dry_run else f"Each period is a release of its own: hubbub series add {folder} LOG"
+    )
+    epsilon, delta = planned.mechanism.all_periods()
+    terminal.document(
+        {
+            "folder": None if dry_run else str(Path(folder).absolute()),
+            "unit": USER_PERIOD,
+            "epsilon": guarantee.epsilon,
+            "delta": guarantee.delta,
+            "all_periods": {"epsilon": epsilon, "delta": delta},
+            "periods": [planned.calendar.label(n) for n in range(planned.periods)],
+            "private": guarantee.private,
         }
     )
 

@@ -24,6 +24,7 @@ from hubbub.mechanisms.anonymity import (
 from hubbub.mechanisms.base import Mechanism, Parameter, Tables
 from hubbub.mechanisms.baselines import Adaptive, GaussianThreshold, Geometric, Sips
 from hubbub.mechanisms.crowd import Crowd
+from hubbub.mechanisms.crowd.each import CrowdPerPeriod
 from hubbub.mechanisms.korolova import Korolova
 from hubbub.mechanisms.ngrams import NGrams
 from hubbub.mechanisms.optimal import Optimal
@@ -77,9 +78,10 @@ def build(name: str, settings: Mapping[str, Any], **context: Any) -> Mechanism:
 
 def stated_mechanisms() -> dict[str, type[Mechanism]]:
     """What a card may state: the mechanisms of one release, and the series that a period belongs to."""
-    return mechanisms() | {Series.name: Series}
+    return mechanisms() | {kind.name: kind for kind in (CrowdPerPeriod, Series)}
 
 
 def build_stated(name: str, settings: Mapping[str, Any], **context: Any) -> Mechanism:
     """What a card states, by name."""
-    return Series(**context, **settings) if name == Series.name else build(name, settings, **context)
+    kinds = {kind.name: kind for kind in (CrowdPerPeriod, Series)}
+    return kinds[name](**context, **settings) if name in kinds else build(name, settings, **context)

@@ -88,6 +88,8 @@ class Guarantee:
     scope: str = END_TO_END
     proof: str = ""
     caveats: tuple[str, ...] = field(default=())
+    besides: str = ""
+    """What must be said in the same breath."""
 
     @property
     def private(self) -> bool:
@@ -111,7 +113,7 @@ class Guarantee:
         condition = "" if self.scope == END_TO_END else f" This holds only {self.scope}."
         return (
             f"{change}{during} changes the probability of any output by at most a factor "
-            f"e^{at_most(self.epsilon)}{plus}.{condition}"
+            f"e^{at_most(self.epsilon)}{plus}.{condition}" + (f" {self.besides}" if self.besides else "")
         )
 
     def _repr_html_(self) -> str:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "hubbub-series-plan", 1
 OWNER_ONLY, PLAN, STATE, PUBLISHED = "owner-only", "plan.json", "state", "public"
+PLAIN = ("population", "dataset", "lag", "users_public", "max_rejects", "seed", "not_private", "id", "secret")
 BOOKED = "plan"
 """How the ledger names the plan among what it remembers of the entry."""
 
@@ -83,41 +84,71 @@ class SeriesPlan:
     def text(self) -> str:
         """The plan as it is kept, sealed with a hash of itself."""
         known: dict[str, Any] = {
-            "format": FORMAT,
-            "version": VERSION,
             "parameters": dict(settings_text(self.mechanism)),
-            "owner": {k: v for k, v in asdict(self.owner).items() if k != "period"},
+            "owner": owner_table(self.owner),
         }
-        plain = ("population", "dataset", "lag", "users_public", "max_rejects", "seed", "not_private", "id", "secret")
-        known |= {name: getattr(self, name) for name in plain}
-        return json.dumps(known | {"seal": _seal(known)}, indent=1, ensure_ascii=False, default=list) + "\n"
+        return sealed(FORMAT, known | {name: getattr(self, name) for name in PLAIN})
 
     @staticmethod
     def read(path: Path) -> SeriesPlan:
         """A plan as it was written; refused if a hand has changed it."""
-        try:
-            known = json.loads(path.read_text(encoding="utf-8"))
-            seal = known.pop("seal")
-            if _seal(known) != seal:
-                raise Refused(
-                    "The plan of the series was changed after it was fixed.",
-                    given=path,
-                    next="put it back as it was: whatever it now says was not decided before the first look",
-                )
-            if (known.pop("format"), known.pop("version")) != (FORMAT, VERSION):
-                raise ValueError("another version of hubbub wrote it")
-            mechanism, owner = Series(**known.pop("parameters")), read_owner(known.pop("owner"))
-            return SeriesPlan(mechanism, owner=owner, **known)
-        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-            raise InputError(
-                "There is no series here that can be read.",
-                given=f"{path}: {error}",
-                next="give the folder that `hubbub series plan` made",
-            ) from None
+        known = unsealed(path, FORMAT)
+        mechanism, owner = Series(**known.pop("parameters")), read_owner(known.pop("owner"))
+        return SeriesPlan(mechanism, owner=owner, **known)
+
+
+def owner_table(owner: Owner) -> dict[str, Any]:
+    """What the owner states, as a table; periods are the series' own."""
+    return {name: value for name, value in asdict(owner).items() if name != "period"}
+
+
+def sealed(format: str, known: Mapping[str, Any]) -> str:
+    """A plan as text, with a hash of itself."""
+    told = {"format": format, "version": VERSION} | dict(known)
+    return json.dumps(told | {"seal": _seal(told)}, indent=1, ensure_ascii=False, default=list) + "\n"
+
+
+def format_of(path: Path) -> str:
+    """Which kind of series a plan is of."""
+    return str(_read(path).get("format"))
+
+
+def unsealed(path: Path, format: str) -> dict[str, Any]:
+    """What a plan says; refused if a hand has changed it."""
+    known = _read(path)
+    if _seal(known) != known.pop("seal", ""):
+        raise Refused(
+            "The plan of the series was changed after it was fixed.",
+            given=path,
+            next="put it back as it was: whatever it now says was not decided before the first look",
+        )
+    if (known.pop("format", None), known.pop("version", None)) != (format, VERSION):
+        raise InputError(
+            "This plan is of another kind of series, or of another version of hubbub.",
+            given=path,
+            allowed=f"{format}, version {VERSION}",
+            next="where each period is a release of its own, see: hubbub ledger show",
+        )
+    return known
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(known, dict):
+            raise ValueError("not a plan")
+        return known
+    except (OSError, ValueError) as error:
+        raise InputError(
+            "There is no series here that can be read.",
+            given=f"{path}: {error}",
+            next="give the folder that `hubbub series plan` made",
+        ) from None
 
 
 def _seal(known: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(known, sort_keys=True, default=list).encode()).hexdigest()
+    told = {name: value for name, value in known.items() if name != "seal"}
+    return hashlib.sha256(json.dumps(told, sort_keys=True, default=list).encode()).hexdigest()
 
 
 def fix(plan: SeriesPlan, folder: Path, ledger: Ledger, *, new_population: bool = False) -> Entry:

@@ -266,22 +266,27 @@ def _placed(plan: SeriesPlan, folder: Path, held: StateFolder, run: int) -> Seri
     label = plan.mechanism.calendar.label(held.state.periods[run])
     out = folder / label
     if out.exists():
-        broken = [finding.what for finding in check(out) if not finding.holds]
-        if broken:
-            raise Refused(
-                "The folder of this period is not as it was written.",
-                given=f"{out}: {broken[0]}",
-                next="move it away, and the same call writes it again, with the same bytes",
-            )
         if not (folder / PUBLISHED / PAGE).exists():
             write_index(folder)
-        return SeriesPeriod(label, out, True)
+        return standing_folder(label, out)
     place = f"published-{run:03}"
     with whole(out) as made:
         shutil.copytree(held.path / place, made / PUBLISHED)
         permit(made, 0o755, 0o644)
     write_index(folder)
     return SeriesPeriod(label, out, False)
+
+
+def standing_folder(label: str, out: Path) -> SeriesPeriod:
+    """A period that stands, if it is as it was written."""
+    broken = [finding.what for finding in check(out) if not finding.holds]
+    if broken:
+        raise Refused(
+            "The folder of this period is not as it was written.",
+            given=f"{out}: {broken[0]}",
+            next="move it away, and the same call writes it again, with the same bytes",
+        )
+    return SeriesPeriod(label, out, True)
 
 
 def published(folder: str | Path) -> list[str]:

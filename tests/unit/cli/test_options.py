@@ -53,7 +53,7 @@ PROMISED = {
     "ledger export": "--ledger",
     "ledger plan": "population! --releases! --mechanism=crowd --delta --set --variant --neighbours --tables --serp "
     "--pool --declare=False --ledger",
-    "series plan": "folder! --epsilon! --delta! --first! --periods=12 --longest --length=month --schedule=even "
+    "series plan": "folder! --epsilon --delta --first --periods=12 --longest --length=month --schedule=even "
     "--counts=0.3 --pool=40 --tables=queries --unit=user --public-list --lag=0 --users-public --population=default "
     "--dataset=series --max-rejects --config --seed --not-private=False --dry-run=False --new-population --ledger",
     "series add": f"folder! log {READ_PERIOD} --period --other-ids=False --other-people=False --ledger",

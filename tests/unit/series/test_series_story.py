@@ -153,7 +153,6 @@ def edited(path: Path, change: Callable[[dict[str, Any]], None], *, sealed: bool
     known = json.loads(path.read_text())
     change(known)
     if sealed:
-        known.pop("seal")
         known["seal"] = _seal(known)
     path.write_text(json.dumps(known))
 

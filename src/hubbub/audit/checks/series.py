@@ -205,8 +205,8 @@ def losses(plan: SeriesConstants, case: TinySeries, world: int, copies: int, noi
         seen = np.zeros(size, np.bool_)
         seen[known.key] = True
         for j, m in enumerate(plan.multiples(t)):
-            silent = rounds.play(plan, t, j, known, others, out, NoNoise())
-            her = rounds.play(plan, t, j, own, SeriesRound(others.gathered, hers), out, NoNoise())
+            silent = rounds.play(plan, t, j, known, others, out, SilentNoise())
+            her = rounds.play(plan, t, j, own, SeriesRound(others.gathered, hers), out, SilentNoise())
             added = (her.gathered.now - others.gathered.now).reshape(copies, -1)
             x = noise.gaussian(f"{t} {j}", m * plan.variance, size).reshape(copies, -1) + world * added
             loss += ((2 * x - added) * added).sum(1) / (2 * m * plan.variance)
@@ -217,7 +217,7 @@ def losses(plan: SeriesConstants, case: TinySeries, world: int, copies: int, noi
     return loss
 
 
-class NoNoise(SeededNoise):
+class SilentNoise(SeededNoise):
     """None at all."""
 
     def __init__(self) -> None:

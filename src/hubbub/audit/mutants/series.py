@@ -85,7 +85,7 @@ def _first_sight(play: Any) -> Any:
     return broken
 
 
-class _Again(SeededNoise):
+class _SameDraw(SeededNoise):
     """The first draw again and again, scaled to the variance that is asked for."""
 
     def __init__(self, source: NoiseSource) -> None:
@@ -96,10 +96,10 @@ class _Again(SeededNoise):
 
     def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
         fresh = self.source.gaussian(step, variance, size)
-        if _Again.first is None or _Again.first[0].size != size:
-            _Again.first = fresh, int(variance)
+        if _SameDraw.first is None or _SameDraw.first[0].size != size:
+            _SameDraw.first = fresh, int(variance)
             return fresh
-        drawn, of = _Again.first
+        drawn, of = _SameDraw.first
         again: Integers = drawn * isqrt(10**6 * int(variance) // of) // 1000
         return again
 
@@ -118,7 +118,7 @@ def _live_only(play: Any) -> Any:
         plan: SeriesConstants, t: int, j: int, pools: Any, before: SeriesRound, out: Flags, noise: NoiseSource
     ) -> SeriesRound:
         after = play(plan, t, j, pools, before, out, noise)
-        silent = play(plan, t, j, pools, before, out, checks.NoNoise())
+        silent = play(plan, t, j, pools, before, out, checks.SilentNoise())
         added = silent.gathered.now - before.gathered.now
         noisy = np.where(added > 0, after.gathered.now - before.gathered.now, 0)
         return SeriesRound(before.gathered.plus(noisy), after.left)
@@ -204,7 +204,7 @@ FAULTS: tuple[Planted, ...] = (
     (
         "noise only from first sight on",
         detector("draws"),
-        {f"{ROUNDS}:late": lambda late: lambda plan, t, size, noise: late(plan, t, size, checks.NoNoise())},
+        {f"{ROUNDS}:late": lambda late: lambda plan, t, size, noise: late(plan, t, size, checks.SilentNoise())},
     ),
     ("more keys of a run than D", series_kept.of_pools, {f"{RECORDS}._fill_pools": _wide}),
     ("no filter", detector("spending"), {f"{ROUNDS}:spend": _no_filter}),
@@ -237,7 +237,7 @@ FAULTS: tuple[Planted, ...] = (
     ),
     ("pairs of later runs priced for the planned end", detector("counts"), {f"{COUNTS}.price": _cheap}),
     ("noise for keys in the running only", detector("draws"), {f"{ROUNDS}:play": _live_only}),
-    ("noise of one round reused", detector("draws"), {f"{ROUNDS}:play": _noise(_Again)}),
+    ("noise of one round reused", detector("draws"), {f"{ROUNDS}:play": _noise(_SameDraw)}),
     (
         "a key forgotten and drawn anew",
         detector("draws"),

@@ -102,7 +102,7 @@ class Series(Mechanism):
             )
         if int(settings["run"]) > longest:
             raise ParameterError("The series has no such run.", given=settings["run"], allowed=f"1 to {longest}")
-        self.calendar = SeriesCalendar(_day(str(settings["first"])), str(settings["length"])).checked()
+        self.calendar = calendar_of(str(settings["first"]), str(settings["length"]))
         share = Fraction(settings["counts"])
         weights, greed = _schedule(str(settings["schedule"]), periods)
         self.constants = selection_constants(
@@ -260,6 +260,11 @@ class Series(Mechanism):
         raise Refused(
             "A series is run period by period.", next="hubbub series plan DIR, then hubbub series add DIR LOG"
         )
+
+
+def calendar_of(first: str, length: str) -> SeriesCalendar:
+    """The periods of this length from a day on; refused where there are none."""
+    return SeriesCalendar(_day(first), length).checked()
 
 
 def _day(text: str) -> date:

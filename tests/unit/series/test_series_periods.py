@@ -1,0 +1,68 @@
+"""The unit user-period: plain crowd each period, and the total of a user in all of them just as large."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.series_made_up import log_of, year
+
+from hubbub.card.check import check, load
+from hubbub.errors import InputError, ParameterError, Refused
+from hubbub.mechanisms.crowd.each import CrowdPerPeriod
+from hubbub.mechanisms.series import calendar_of
+from hubbub.privacy.compose import compose
+from hubbub.privacy.ledger import Ledger
+from hubbub.series import add, show
+from hubbub.series.periods import PeriodsPlan, fix_periods
+
+SETTINGS: dict[str, Any] = {"epsilon": 4, "delta": "0.001", "periods": 3}
+
+
+def plan(**other: Any) -> PeriodsPlan:
+    mechanism = CrowdPerPeriod(tables=["queries"], **SETTINGS)
+    return PeriodsPlan(mechanism, calendar_of("2020-01-01", "month"), **{"seed": 1, "not_private": True} | other)
+
+
+def test_the_total_of_all_periods_stands_in_the_claim() -> None:
+    mechanism = CrowdPerPeriod(tables=["queries"], **SETTINGS)
+    epsilon, delta = mechanism.all_periods()
+    assert epsilon == compose([mechanism.loss()] * 3, delta) and 4 < epsilon <= 12
+    sentence = mechanism.proven().sentence()
+    assert "e^4" in sentence and "all 3 planned periods" in sentence and f"e^{epsilon:.3g}"[:4] in sentence
+    with pytest.raises(ParameterError, match="periods"):
+        CrowdPerPeriod(tables=["queries"], epsilon=4, delta="0.001")
+
+
+@pytest.mark.slow
+def test_each_period_is_a_release_of_its_own(tmp_path: Path) -> None:
+    folder = tmp_path / "s"
+    with Ledger(tmp_path / "book.sqlite") as book:
+        fix_periods(plan(), folder, book, new_population=True)
+        for label in ("2020-01", "2020-02"):
+            with log_of(tmp_path, year()) as log:
+                assert add(folder, log, book).label == label
+            assert [f for f in check(folder / label) if not f.holds] == []
+        assert [e.mechanism for e in book.entries()] == ["crowd-per-period"] * 2
+        assert add(folder, None, book, period="2020-01").repeated and len(book.entries()) == 2
+        card = load(folder / "2020-02")
+        assert card["mechanism"]["parameters"]["periods"] == "3"  # type: ignore[index]
+        with pytest.raises(InputError, match="another kind of series"):
+            show(folder, book)
+        path = folder / "owner-only" / "plan.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"lag": 5}))
+        with log_of(tmp_path, year()) as log, pytest.raises(Refused, match="changed after it was fixed"):
+            add(folder, log, book)
+
+
+def test_with_a_cap_all_periods_are_set_aside(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "book.sqlite") as book:
+        book.cap("default", 5, 0.01)
+        with pytest.raises(Refused, match="does not fit"):
+            fix_periods(plan(seed=None, not_private=False), tmp_path / "s", book)
+        assert not (tmp_path / "s").exists()
+        book.cap("default", 12, 0.01)
+        fix_periods(plan(seed=None, not_private=False), tmp_path / "s", book)
+        assert book.standing("default").opened[-1].origin == "plan"
