@@ -266,9 +266,10 @@ def _placed(plan: SeriesPlan, folder: Path, held: StateFolder, run: int) -> Seri
     label = plan.mechanism.calendar.label(held.state.periods[run])
     out = folder / label
     if out.exists():
+        stands = standing_folder(label, out)
         if not (folder / PUBLISHED / PAGE).exists():
             write_index(folder)
-        return standing_folder(label, out)
+        return stands
     place = f"published-{run:03}"
     with whole(out) as made:
         shutil.copytree(held.path / place, made / PUBLISHED)
