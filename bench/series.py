@@ -5,7 +5,7 @@
     keys     released so far after each period, all budget for the selection
     counts   the same with a share for counts, and how far the numbers are off
     split    crowd on all data so far, twelve times, at the largest ε at which twelve fit (ε, δ) together
-    cost     seconds of a whole series and of twelve plain releases of crowd, each of one period: their ratio
+    cost     CPU seconds of a whole series and of twelve plain releases of crowd, each of one period: their ratio
 
 Experiments only: noise is seeded, nothing is released. The seed of the log is one that nothing was tuned on.
 """
@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
+from hubbub.card.owner import Owner
 from hubbub.engines.duckdb import DuckDB
 from hubbub.log import Period, SearchLog, read_log
 from hubbub.mechanisms import Mechanism, build
@@ -30,6 +31,8 @@ from hubbub.mechanisms.series import Series
 from hubbub.noise import SeededNoise
 from hubbub.privacy import fitting
 from hubbub.privacy.ledger import Ledger
+from hubbub.release.plan import Plan
+from hubbub.release.story import run_release
 from hubbub.series import SeriesPlan, add, fix
 from hubbub.steps.mode import RunMode
 from hubbub.synth.run import synthesise
@@ -58,10 +61,12 @@ def main() -> None:
         parts = asked.parts.split(",")
         if "keys" in parts:
             run, seconds = whole_series(path, place / "keys", asked.epsilon, "0")
-            print(f"series, even, keys alone: {[len(keys) for keys in run]} ({seconds:.0f} s)", flush=True)
+            print(f"series, even, keys alone: {[len(keys) for keys in run]} ({seconds:.0f} CPU s)", flush=True)
         if "counts" in parts:
             run, seconds = whole_series(path, place / "counts", asked.epsilon, asked.counts)
-            print(f"series, even, counts {asked.counts}: {[len(keys) for keys in run]} ({seconds:.0f} s)", flush=True)
+            print(
+                f"series, even, counts {asked.counts}: {[len(keys) for keys in run]} ({seconds:.0f} CPU s)", flush=True
+            )
             print(errors(path, place / "counts"), flush=True)
         if "split" in parts:
             print(f"crowd on all data so far, split evenly: {split(path, place, asked.epsilon)}", flush=True)
@@ -80,7 +85,7 @@ def opened(path: Path, work: Path, period: Period | None = None) -> SearchLog:
 
 
 def whole_series(path: Path, place: Path, epsilon: str, counts: str) -> tuple[list[list[str]], float]:
-    """The keys that are out after each period, and the seconds of all of them."""
+    """The keys that are out after each period, and the CPU seconds of all of them."""
     mechanism = series(epsilon, counts)
     place.mkdir()
     seconds, found = 0.0, []
@@ -88,9 +93,9 @@ def whole_series(path: Path, place: Path, epsilon: str, counts: str) -> tuple[li
         fix(SeriesPlan(mechanism, seed=1, not_private=True), place / "series", book)
         for _ in range(PERIODS):
             with opened(path, place) as log:
-                start = time.monotonic()
+                start = time.process_time()
                 made = add(place / "series", log, book)
-                seconds += time.monotonic() - start
+                seconds += time.process_time() - start
             found.append(pq.read_table(made.folder / "public" / "queries.parquet").column("query").to_pylist())
     return found, seconds
 
@@ -145,15 +150,19 @@ def split(path: Path, place: Path, epsilon: str) -> list[int]:
 
 
 def cost(path: Path, place: Path, epsilon: str, counts: str) -> str:
-    """A series beside twelve plain releases of a period each; reading the log is left out of both."""
+    """CPU seconds of a series beside those of twelve plain releases of a period each; reading is left out of both."""
     _, own = whole_series(path, place / "cost", epsilon, counts)
     plain, mechanism, calendar = 0.0, equal(epsilon, place / "cost"), series(epsilon, "0").calendar
-    for n in range(PERIODS):
-        with opened(path, place, calendar.span(n, n)) as log:
-            start = time.monotonic()
-            drawn(mechanism, log, n)
-            plain += time.monotonic() - start
-    return f"series {own:.1f} s, twelve plain releases {plain:.1f} s, ratio {own / plain:.2f}"
+    with Ledger(place / "cost" / "plain.sqlite") as book:
+        for n in range(PERIODS):
+            span = calendar.span(n, n)
+            stated = {"seed": 1, "not_private": True, "drop_outside": True, "new_population": True}
+            plan = Plan(mechanism, place / f"plain-{n}", Owner(period=span), **stated)  # type: ignore[arg-type]
+            with opened(path, place, span) as log:
+                start = time.process_time()
+                run_release(log, plan, book)
+                plain += time.process_time() - start
+    return f"series {own:.1f} CPU s, twelve plain releases {plain:.1f}, ratio {own / plain:.2f}"
 
 
 if __name__ == "__main__":
