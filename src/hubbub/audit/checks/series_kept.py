@@ -33,7 +33,7 @@ Asked = tuple[str, str, int]
 
 
 def tests() -> Iterator[AuditRow]:
-    """All of them."""
+    """Checks of what enters pools, then of what is kept."""
     yield from of_pools()
     yield from of_state()
 
