@@ -12,7 +12,8 @@ first queries scatter more widely than that, all variances are raised by as much
 
 *Rises and falls.* Against θ · level_t · (1 + b x_t), x from -1 at a query's first period to 1 at its last, b from -1 to
 1: the signed root of the likelihood ratio, normal under the null. A missing number counts as what it is, a number below
-its limit. *Bursts.* A shown number against the line through all other periods, whatever its slope.
+its limit. *Bursts.* A shown number against the line through all other periods, whatever its slope; missing numbers
+count as tests, because a number shows only where it is high.
 
 Each list is cut by Benjamini and Hochberg's procedure: of the queries on it, at most the stated share is expected to be
 there by chance. This holds for independent tests; the common level makes them depend a little on each other. What it
@@ -92,7 +93,7 @@ def find_trends(numbers: SeriesNumbers, false: float = FALSE) -> SeriesTrends:
     return SeriesTrends(
         rising=[trend for trend in listed if trend.rises],
         falling=[trend for trend in listed if not trend.rises],
-        bursts=_bursts(cells, level, rows, false),
+        bursts=_bursts(cells, level, rows, false, tests=int(numbers.there[_enough(numbers.there)].sum())),
         level=level,
         levelled=error is not None,
         tested=len(rows),
@@ -158,10 +159,15 @@ def _fits(cells: CensoredCells, level: Floats) -> tuple[Floats, Floats]:
     return np.array(fits), np.array(means)
 
 
-def _bursts(cells: CensoredCells, level: Floats, rows: np.typing.NDArray[np.int64], false: float) -> list[QueryBurst]:
-    """Shown numbers that stand out above the line through the other periods of their query."""
+def _bursts(
+    cells: CensoredCells, level: Floats, rows: np.typing.NDArray[np.int64], false: float, tests: int
+) -> list[QueryBurst]:
+    """Shown numbers that stand out above the line through the other periods of their query.
+
+    A number shows because it is high, so all cells count as tests that could have shown one, also the missing ones.
+    """
     found: list[tuple[float, int, int, float]] = []
-    enough = cells.there.sum(axis=1) >= LEAST_FOR_BURST
+    enough = _enough(cells.there)
     steadily = _fits(cells, level)[0].max(axis=0)
     for period in range(cells.there.shape[1]):
         some = np.flatnonzero(enough & cells.shown[:, period])
@@ -174,21 +180,29 @@ def _bursts(cells: CensoredCells, level: Floats, rows: np.typing.NDArray[np.int6
         gain = np.maximum(others.max(axis=0) - steadily[some], 0.0)
         root = np.where(mine.value[:, period] > expected, 1, -1) * np.sqrt(2 * gain)
         found += zip(ndtr(-root).tolist(), rows[some].tolist(), [period] * len(some), expected.tolist(), strict=True)
-    adjusted = benjamini_hochberg(np.array([p for p, *_ in found]))
+    adjusted = benjamini_hochberg(np.array([p for p, *_ in found]), tests)
     listed = [QueryBurst(key, t, m, float(q)) for (_, key, t, m), q in zip(found, adjusted, strict=True) if q <= false]
     return sorted(listed, key=lambda burst: (-burst.period, burst.adjusted, burst.query))
+
+
+def _enough(there: Mask) -> Mask:
+    """Queries with so many periods that one of them can stand out from a line through the others."""
+    return np.asarray(there.sum(axis=1) >= LEAST_FOR_BURST)
 
 
 def _factor(slope: float) -> float | None:
     return None if slope == 1 else float((1 + slope) / (1 - slope))
 
 
-def benjamini_hochberg(p: Floats | Sequence[float]) -> Floats:
-    """Adjusted p-values: whoever lists those up to q expects at most a share q of the list to be there by chance."""
+def benjamini_hochberg(p: Floats | Sequence[float], tests: int | None = None) -> Floats:
+    """Adjusted p-values: whoever lists those up to q expects at most a share q of the list to be there by chance.
+
+    `tests` is how many there were, if those that are not given had a p-value of 1.
+    """
     given = np.asarray(p, float)
     order = np.argsort(given)
     ranks = np.arange(1, len(given) + 1)
-    scaled = np.minimum.accumulate((given[order] * len(given) / ranks)[::-1])[::-1]
+    scaled = np.minimum.accumulate((given[order] * max(tests or 0, len(given)) / ranks)[::-1])[::-1]
     adjusted = np.empty_like(given)
     adjusted[order] = np.minimum(scaled, 1.0)
     return adjusted

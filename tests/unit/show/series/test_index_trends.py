@@ -109,3 +109,12 @@ def test_adjusted_as_scipy_does() -> None:
     p = np.random.default_rng(10).random(200) ** 3
     assert np.allclose(benjamini_hochberg(p), false_discovery_control(p, method="bh"))
     assert benjamini_hochberg([]).tolist() == []
+    some = np.sort(p)[:50]
+    assert np.allclose(benjamini_hochberg(some, 200), false_discovery_control([*some, *[1.0] * 150], method="bh")[:50])
+
+
+def test_a_number_that_shows_by_luck_is_no_burst() -> None:
+    """Steady queries below the limit: of 200 × 12 cells some show by luck, and none of them stands out."""
+    noisy = np.random.default_rng(13).normal(65, 31, (200, 12))
+    found = find_trends(published(noisy, 31.0))
+    assert found.tested > 100 and found.bursts == []
