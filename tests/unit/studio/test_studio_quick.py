@@ -34,7 +34,7 @@ def shape(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[SearchLog,
 
 MECHANISMS: list[tuple[str, dict[str, str], tuple[str, ...]]] = [
     ("crowd", {}, ("queries", "clicks")),
-    ("crowd", {"epsilon": "40"}, ("queries", "transitions")),
+    ("crowd", {"epsilon": "30"}, ("queries", "transitions")),
     ("korolova", {"d": "2"}, ("queries", "clicks")),
     ("zealous", {"m": "10", "keep": "random"}, ("queries",)),
     ("gaussian", {"d": "20"}, ("queries",)),
