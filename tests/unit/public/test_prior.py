@@ -182,3 +182,12 @@ def test_card_and_run_state_prior_version_and_hash(hubbub: Hubbub, log_file: Pat
     run = (tmp_path / "r" / "owner-only" / "run.toml").read_text()
     assert "mine.tsv" in run and 'language = "en"' in run
     hubbub("card", tmp_path / "r", "--check")
+
+
+def test_the_page_says_how_many_may_be_nobodys(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
+    options = ("--mechanism", "crowd", "--epsilon", "8", "--delta", "1e-4", "--format", "aol", "--tables", "queries")
+    hubbub("release", log_file, *options, "--out", tmp_path / "r")
+    page = (tmp_path / "r" / "public" / "index.html").read_text()
+    assert "About 1 of these" in page and "queries may be nobody’s" in page
+    card = json.loads((tmp_path / "r" / "public" / "card.json").read_text())
+    assert "at most 1 known words or pairs of nobody are expected" in card["accuracy"]["spurious_rows"]
