@@ -23,6 +23,7 @@ from hubbub.release.plan import Plan
 from hubbub.release.story import run_release
 from hubbub.series.plan import OWNER_ONLY, PLAN, owner_table, sealed, today, unsealed
 from hubbub.series.story import SeriesPeriod, standing_folder
+from hubbub.show.series.index import write_index
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
@@ -133,4 +134,6 @@ def add_release(
         raise InputError("The log of the period is missing.", given=labels[number])
     cut = replace(log, period=calendar.span(number, number))
     result = run_release(cut, plan.release(folder, number), ledger, noise=noise)
+    if "queries" in result.release.tables:
+        write_index(folder)
     return SeriesPeriod(labels[number], result.release.path, False)

@@ -55,6 +55,8 @@ def test_each_period_is_a_release_of_its_own(tmp_path: Path) -> None:
         path.write_text(json.dumps(json.loads(path.read_text()) | {"lag": 5}))
         with log_of(tmp_path, year()) as log, pytest.raises(Refused, match="changed after it was fixed"):
             add(folder, log, book)
+    page = (tmp_path / "s" / "public" / "index.html").read_text(encoding="utf-8")
+    assert "This is about each period by itself" in page and "Risers" not in page
 
 
 def test_with_a_cap_all_periods_are_set_aside(tmp_path: Path) -> None:
