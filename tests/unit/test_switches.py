@@ -43,6 +43,7 @@ NO_SIZE = {
         ingest.schema:TEXT_KEPT ingest.sniff:LINES""",
     "a unit, a width, a share, a number of bins or of letters": """steps.profile:BUSIEST steps.profile:WEEK
         steps.profile:HOUR steps.profile:MONDAY steps.sessions:GAP mechanisms.crowd.stages:KEYWORDS
+        steps.pools:TURN mechanisms.crowd.stated:SMALLEST_POOL mechanisms.crowd.stated:FEW_USERS
         mechanisms.crowd.synthetic:SHORTEST mechanisms.crowd.synthetic:LONGEST mechanisms.crowd.synthetic:ORDINARY
         mechanisms.optimal.sample:WORDS
         mechanisms.series.constants:LEVELS mechanisms.series.counts:PAIRS

@@ -244,7 +244,6 @@ def test_such_a_list_is_refused_where_its_budget_is_not_added(
         "aol",
         "--tables",
         "queries",
-        *("--set", "language=none"),
     )
     for known in (built, plain):
         assert "--previous" in hubbub("release", log_file, *safelog, "--pool", known, *another, code=2).stderr

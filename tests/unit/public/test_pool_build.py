@@ -127,5 +127,5 @@ def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch, t
         raise ModuleNotFoundError(name)
 
     monkeypatch.setattr(resources, "files", missing)
-    with pytest.raises(InputError, match=r"hubbub\[pool\]"):
+    with pytest.raises(InputError, match=r"pip install wordsegment"):
         pool.build(tmp_path / "p.parquet")
