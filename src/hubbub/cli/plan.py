@@ -26,7 +26,7 @@ class PlannedMechanismOptions(MechanismOptions):
 def plan(
     population: Annotated[str, typer.Argument(help="Whose cap.")],
     releases: Annotated[int, typer.Option(help="How many equal releases.", metavar="N")],
-    asked: Annotated[PlannedMechanismOptions, Without(["epsilon", "public_list", "previous"])],
+    asked: Annotated[PlannedMechanismOptions, Without(["epsilon", "public_list", "prior", "previous"])],
     declare: Annotated[
         bool, typer.Option("--declare", help="Fix the plan: what it needs is kept for it from now on.")
     ] = False,

@@ -26,7 +26,7 @@ READ = (
 )
 LOG = f"{READ} --work --engine --master --threads"
 READ_PERIOD = " ".join(option for option in LOG.split() if option not in ("--population", "--dataset", "--config"))
-LISTS = "--serp --pool --public-list --previous"
+LISTS = "--serp --pool --public-list --prior --language --kind --prefer --no-known-words --previous"
 MECHANISM = f"--mechanism --epsilon --delta --set --variant --neighbours --tables {LISTS}"
 OWNER = "--users-public --new-population --other-people --allow-empty --drop-outside"
 PROMISED = {
@@ -52,6 +52,7 @@ PROMISED = {
     "ledger cap": "population! --epsilon! --delta! --thresholds --new-population --ledger",
     "ledger export": "--ledger",
     "ledger plan": "population! --releases! --mechanism=crowd --delta --set --variant --neighbours --tables --serp "
+    "--language --kind --prefer --no-known-words "
     "--pool --declare=False --ledger",
     "series plan": "folder! --epsilon --delta --first --periods=12 --longest --length=month --schedule=even "
     "--counts=0.3 --pool=40 --tables=queries --unit=user --public-list --lag=0 --users-public --population=default "
@@ -61,7 +62,7 @@ PROMISED = {
     "series end": "folder! --ledger",
     "series index": "folder! --address",
     "series erase": "folder! --user! --ledger",
-    "pool build": "--out! --ngrams=False --queries --release --size",
+    "pool build": "--out! --ngrams=False --nouns=False --queries --release --size",
 }
 TREE: Any = typer.main.get_command(app)
 
