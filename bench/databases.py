@@ -26,7 +26,7 @@ from hubbub.ingest.databases import fetched
 driver = import_module("adbc_driver_postgresql.dbapi")
 FILL = """CREATE TABLE searches AS SELECT 'user ' || n % 97000 AS who, 'query number ' || (n * 7919) % 400000 AS what,
     timestamp '2006-03-01' + n * interval '1 second' AS seen, (n % 10)::int AS rank,
-    'http://www.example.org/' || n % 9999 AS url FROM generate_series(1, {rows}) n"""
+    'http://www.example.org/' || n % 9999 AS url FROM generate_series(1::bigint, {rows}) n"""
 
 
 def main() -> None:
