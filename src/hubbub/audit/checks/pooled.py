@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
+import pyarrow as pa
 
 from hubbub.audit.checks.counts import NoNoise
 from hubbub.audit.neighbours import crowd_of, one_user
@@ -22,6 +23,7 @@ from hubbub.mechanisms.rounds import Selection
 from hubbub.noise.source import Integers
 from hubbub.privacy.gaussian import GaussianStep, mu2_of
 from hubbub.steps.array_pools import ArrayPools, LocalPools
+from hubbub.steps.counts import Flags
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,14 @@ class Staged(LocalPools):
     def kept(self, ids: Integers, most: int) -> int:
         """Nothing."""
         return 0
+
+    def holds(self, rows: pa.Table) -> Flags:
+        """Known keys are nobody's."""
+        return np.zeros(rows.num_rows, np.bool_)
+
+    def adopt(self, rows: pa.Table) -> Integers:
+        """Ids behind the others; nobody asks for their names."""
+        return self.size + np.arange(rows.num_rows)
 
 
 def user_share(subject: Subject, pair: Pair) -> Iterable[AuditRow]:

@@ -22,13 +22,13 @@ def _draws() -> Iterator[AuditRow]:
     """Pools that hold all of a user's steps, and pools that hold one of them."""
     tables = ["queries", "clicks", "transitions"]
     for most in (3, 1):
-        settings = {"epsilon": 1, "delta": "0.02", "D": 3, "D_t": most}
+        settings = {"epsilon": 1, "delta": "0.02", "D": 3, "D_t": most, "language": "none"}
         yield from chain.draws(Subject.of(build("crowd", settings, tables=tables)))
 
 
 def _shares() -> Iterator[AuditRow]:
     """One user's share of later pools."""
-    settings = {"epsilon": 1, "delta": "0.02", "D": 3}
+    settings = {"epsilon": 1, "delta": "0.02", "D": 3, "language": "none"}
     yield from chain.later_shares(Subject.of(build("crowd", settings, tables=["queries", "clicks", "transitions"])))
 
 
