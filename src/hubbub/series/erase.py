@@ -1,9 +1,9 @@
 """Erase a user from a series on request: she contributes no more, and nothing of her is read again.
 
-What is not undone: noisy sums stay, and a key that was seen stays seen for ever. Were a key to count as unseen again,
-what others had added to it would still be there, and its release would hang on one user alone (docs/proofs/series.md).
-Keys that nobody else holds lose their text and are known by a keyed hash; her id is known by one, too, so that she does
-not come back with a new budget.
+What is not undone: noisy sums stay, and a key that was seen stays seen for ever, with its text. Were it to count as
+unseen again, or lose its text where nobody else holds it, its release would hang on one user alone: on whether she
+holds it (docs/proofs/series.md). Keys that were never seen and that nobody else holds lose their text and are known by
+a keyed hash; her id is known by one, too, so that she does not come back with a new budget.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def _erased(held: StateFolder, engine: DuckDB, secret: bytes, user: str) -> None
     if not persons:
         raise InputError("The series knows no such user.", given=user, next="give the id as it stands in the logs")
     (person,) = persons
-    paths = [held.path / name for name in state.files if name.split("-")[0] == "out"]
-    out = np.concatenate([np.zeros(0, np.int64), *(read_arrays(path)["kid"] for path in paths)])
-    engine.register("series_out", pa.table({"kid": out}))
+    paths = [held.path / name for name in state.files if name.split("-")[0] == "seen"]
+    seen = np.concatenate([np.zeros(0, np.int64), *(read_arrays(path)["kid"] for path in paths)])
+    engine.register("series_seen", pa.table({"kid": seen}))
     orphans = (
         f"SELECT DISTINCT h.kid AS kid FROM series_held AS h WHERE h.person = {person} "
         f"AND NOT EXISTS (SELECT 1 FROM series_held AS o WHERE o.kid = h.kid AND o.person <> {person}) "
-        "AND NOT EXISTS (SELECT 1 FROM series_out AS o WHERE o.kid = h.kid)"
+        "AND NOT EXISTS (SELECT 1 FROM series_seen AS s WHERE s.kid = h.kid)"
     )
     engine.save("orphans", orphans)
     kept = {

@@ -7,7 +7,7 @@ publish  tests, counts, tables, card and page, kept as bytes                    
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hubbub.engines import Engine
     from hubbub.mechanisms.series import Series
     from hubbub.noise import NoiseSource
+    from hubbub.privacy.ledger import Output
     from hubbub.steps.counts import Integers
 
 
@@ -96,8 +97,8 @@ class SeriesRun:
 
     # -------------------------------------------------------------- release and counts
 
-    def publish(self, facts: Facts, remember: Callable[[Path], None]) -> None:
-        """Test, count, and keep the period's public files as bytes; `remember` hears of them before they are kept."""
+    def publish(self, facts: Facts, outputs: Callable[[Path], Mapping[str, Output]]) -> None:
+        """Test, count, and keep the period's public files as bytes; `outputs` says what the ledger keeps of them."""
         state, t, counts = self.folder.state, self.t, self.series.counts
         records = self.records()
         out, runs = self._out()
@@ -131,9 +132,9 @@ class SeriesRun:
         place = f"published-{t:03}"
         write_period(self.folder.path / place, self.series, table, facts)
         names += [f"{place}/{path.name}" for path in sorted((self.folder.path / place).iterdir())]
-        remember(self.folder.path / place)
         ended = replace(state, run=t + 1, stage=IDLE, about={})
-        self.folder.commit(ended, names, gone=[*self._named("purses"), f"now-{t:03}.parquet"])
+        gone = [*self._named("purses"), f"now-{t:03}.parquet"]
+        self.folder.commit(ended, names, gone, drawn=outputs(self.folder.path / place))
 
     def _due(self, ids: Integers, runs: Integers) -> str:
         """Pairs that are counted to date in this run: the key is out and she has held it, and one of both is new."""

@@ -3,7 +3,9 @@
 A commit writes new files, then the manifest beside its place, then its hash into the ledger, then moves it into place.
 The ledger's last hash decides: a manifest that has it is the state; one that waits beside its place with that hash is
 moved into place; anything else is an older state, or that of another series, and is refused. Files that no manifest
-lists were never read by anything, and are removed. So a kill at any moment loses at most a round nobody has seen.
+lists were never read by anything, and are removed. So a kill at any moment loses at most a round nobody has seen. A
+commit is booked only if the ledger's last hash is still that of the state it goes on from: of two copies of a series
+that run at once, one goes on and the other is refused.
 """
 
 from __future__ import annotations
@@ -76,6 +78,7 @@ class StateFolder:
 
     def __init__(self, path: Path, ledger: Ledger, entry: Entry, series: str) -> None:
         self.path, self._ledger, self._entry = path, ledger, entry
+        self._last = last_booked(ledger, entry)
         self.state = self._settled(series)
 
     def begin(self) -> None:
@@ -86,8 +89,17 @@ class StateFolder:
         """Where a file of the state is, or will be."""
         return self.path / name
 
-    def commit(self, state: SeriesState, new: Sequence[str] = (), gone: Sequence[str] = ()) -> None:
-        """Make this the state, with new files and without others; nothing reads a new file before this returns."""
+    def commit(
+        self,
+        state: SeriesState,
+        new: Sequence[str] = (),
+        gone: Sequence[str] = (),
+        drawn: Mapping[str, Output] | None = None,
+    ) -> None:
+        """Make this the state, with new files and without others; nothing reads a new file before this returns.
+
+        What was drawn for readers is booked in the same step.
+        """
         with disk_errors(self.path, "place"):
             for name in new:
                 path = self.path / name
@@ -101,9 +113,21 @@ class StateFolder:
             (self.path / NEXT).chmod(0o600)
             _sync(self.path / NEXT)
             _sync(self.path)
-            booked = {f"{BOOKED} {state.counter}": Output(sha256_of(self.path / NEXT))}
-            self._ledger.released(self._entry, booked)
+            sha = sha256_of(self.path / NEXT)
+            booked = {**(drawn or {}), f"{BOOKED} {state.counter}": Output(sha)}
+            self._ledger.released(self._entry, booked, self.refuse_fork)
+            self._last = sha
             self._place(state)
+
+    def refuse_fork(self) -> None:
+        """Two copies that both went on would draw the same rounds twice, and nobody has paid for that."""
+        if last_booked(self._ledger, self._entry) != self._last:
+            raise Refused(
+                "The series went on elsewhere meanwhile, from a copy of this folder.",
+                given=f"{self.path}: its state is no longer the last that the ledger knows",
+                allowed="one folder for a series",
+                next="go on with the other copy and remove this one; nothing of this attempt was kept or published",
+            )
 
     # -------------------------------------------------------------- inside
 
@@ -115,7 +139,7 @@ class StateFolder:
 
     def _settled(self, series: str) -> SeriesState:
         """The state that the ledger knows as the last one."""
-        last = last_booked(self._ledger, self._entry)
+        last = self._last
         if last is None:
             self._sweep(everything=True)
             return SeriesState(series)

@@ -21,7 +21,7 @@ from hubbub.errors import HubbubError, InputError, OurBug, Refused
 from hubbub.files import permit, whole
 from hubbub.privacy.existence import Cause
 from hubbub.privacy.fingerprint import Fingerprint, fingerprint, look
-from hubbub.privacy.ledger import Ledger
+from hubbub.privacy.ledger import Ledger, Output
 from hubbub.release.booking import booked
 from hubbub.release.earlier import outputs
 from hubbub.release.refusals import refuse_damaged, refuse_same_records
@@ -150,10 +150,10 @@ def add(
         data = Fingerprint.read(str(about["fingerprint"]))
         facts = plan.facts(series, booked(ledger, entry, data), str(about["user_column"]))
 
-        def remember(public: Path) -> None:
-            ledger.released(entry, {f"{series.label} {k}": v for k, v in outputs(public, series).items()})
+        def drawn(public: Path) -> dict[str, Output]:
+            return {f"{series.label} {name}": output for name, output in outputs(public, series).items()}
 
-        run.publish(facts, remember)
+        run.publish(facts, drawn)
         return _placed(plan, folder, held, held.state.run - 1)
 
 
@@ -240,6 +240,7 @@ def _read(
             look(ledger, log, plan.population, plan.dataset, REFUSED)
         raise
     ledger.looked(plan.population, plan.dataset, LOOK, ledger.keep(data))
+    run.folder.refuse_fork()
     if entry.state == "reserved":
         ledger.drawing(entry)
     about: dict[str, Any] = {"user_column": log.ingested.columns["user"], "fingerprint": data.text()}

@@ -86,7 +86,7 @@ NOT_OF_THE_LOG = {
         "release/booking.py reserve",
         "release/resume.py find",
         "series/plan.py opened refuse_plan unsealed _read",
-        "series/state.py _settled read",
+        "series/state.py _settled read refuse_fork",
         "series/story.py standing_folder add due end",
         "series/periods.py add_release",
         "series/next_period.py add",

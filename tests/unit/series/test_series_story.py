@@ -16,7 +16,7 @@ from tests.series_made_up import PERIODS, Row, asked, log_of, seeded, series, ye
 from hubbub.card.check import check, load
 from hubbub.errors import InputError, OutputError, Refused
 from hubbub.privacy.ledger import Ledger
-from hubbub.series import SeriesPlan, add, end, erase, fix, published, show, story
+from hubbub.series import SeriesPlan, add, end, fix, published, show, story
 from hubbub.series.state import alone
 
 pytestmark = pytest.mark.slow
@@ -228,27 +228,3 @@ def test_a_plan_is_refused_before_anything_is_reserved(tmp_path: Path, book: Led
     with pytest.raises(Refused, match="does not allow"):
         fix(SeriesPlan(series()), tmp_path / "s", book)
     assert book.entries() == [] and not (tmp_path / "s").exists()
-
-
-def test_an_erased_user_contributes_no_more_and_her_keys_stay_seen(tmp_path: Path, book: Ledger) -> None:
-    folder = begun(tmp_path, book)
-    run(folder, book, tmp_path)
-    state = folder / "owner-only" / "state"
-    seen = {p.name: p.read_bytes() for p in state.glob("seen-*")}
-    past = {p.name: p.read_bytes() for p in [*state.glob("past-*"), *state.glob("sums-*")]}
-    erase(folder, book, "user 7")
-    assert {p.name: p.read_bytes() for p in state.glob("seen-*")} == seen
-    assert {p.name: p.read_bytes() for p in [*state.glob("past-*"), *state.glob("sums-*")]} == past
-    texts = [q for p in state.glob("keys-*") for q in pq.read_table(p).column("query").to_pylist()]
-    assert "rare 7 0" not in texts and "weather" in texts and "rare 8 0" in texts
-    with pytest.raises(InputError, match="no such user"):
-        erase(folder, book, "user 7")
-    people = [u for p in state.glob("users-*") for u in pq.read_table(p).column("uid").to_pylist()]
-    assert "user 7" not in people and len(people) == 59
-    again = [*asked(range(60), "weather", 1), ("user 8", "rare 7 0", 1)]
-    run(folder, book, tmp_path, again)
-    people = [u for p in state.glob("users-*") for u in pq.read_table(p).column("uid").to_pylist()]
-    assert "user 7" not in people  # she is known by a hash, and left out
-    keys = {q: k for p in state.glob("keys-*") for k, q in zip(*pq.read_table(p).to_pydict().values(), strict=True)}
-    gone = {k for p in state.glob("gone-*") for k in pq.read_table(p).column("kid").to_pylist()}
-    assert keys["rare 7 0"] in gone  # the same key as before, with all that it has gathered

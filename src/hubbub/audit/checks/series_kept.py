@@ -22,6 +22,8 @@ from hubbub.mechanisms.series import Series
 from hubbub.privacy.ledger import Ledger
 from hubbub.series import SeriesPlan, add, erase, fix
 from hubbub.series.arrays import Purses, read_arrays, read_purses
+from hubbub.series.plan import OWNER_ONLY, STATE, opened
+from hubbub.series.state import StateFolder
 from hubbub.steps.counts import Integers
 
 FIRST = date(2020, 1, 1)
@@ -87,8 +89,8 @@ def begun(series: Series, folder: Path, book: Ledger) -> None:
 
 def run(folder: Path, book: Ledger, rows: list[Asked]) -> None:
     """The next period."""
-    with log(folder.parent, rows) as opened:
-        add(folder, opened, book, other_people=True)
+    with log(folder.parent, rows) as raw:
+        add(folder, raw, book, other_people=True)
 
 
 def table(state: Path, name: str) -> pa.Table:
@@ -135,7 +137,7 @@ def kept(subject: Subject, place: Path) -> Iterator[AuditRow]:
     state = folder / "owner-only" / "state"
     with Ledger(place / "kept.sqlite") as book:
         begun(series, folder, book)
-        run(folder, book, everybody(0) + HERS[:3])
+        run(folder, book, [*everybody(0), ("v", "hers alone", 0)])
         purses, sums = _purses(state), _gathered(state)
         unspent = int((purses.selection == series.constants.budget).sum())
         yield faults(subject, "who counted has spent", unspent, kind=Kind.EXACT)
@@ -143,13 +145,15 @@ def kept(subject: Subject, place: Path) -> Iterator[AuditRow]:
         seen = _seen(state)
         erase(folder, book, "v")
         yield faults(subject, "a key that was seen stays seen when a user is erased", len(seen - _seen(state)))
+        silent = seen - set(table(state, "keys").column("kid").to_pylist())
+        yield faults(subject, "a key that was seen keeps its text when a user is erased", len(silent))
         yield faults(subject, "an erased user has nothing left", int(_purses(state).selection.min() != 0))
         run(folder, book, everybody(1))
         after = read_arrays(next(iter(sorted(state.glob("past-*")))))["before"][: sums.size]
         yield faults(subject, "what a key has gathered is kept", int((after != sums).sum()), kind=Kind.BYTES)
         later = _purses(state).selection[: purses.selection.size]
         yield faults(subject, "nobody gets anything back", int((later > purses.selection).sum()), kind=Kind.EXACT)
-        shutil.rmtree(state)
+        shutil.move(state, place / "newest")
         shutil.copytree(place / "backup", state)
         try:
             run(folder, book, everybody(1))  # the period that was drawn already
@@ -157,6 +161,22 @@ def kept(subject: Subject, place: Path) -> Iterator[AuditRow]:
         except Refused:
             accepted = 0
         yield faults(subject, "a state older than the ledger knows is refused", accepted)
+        shutil.rmtree(state)
+        shutil.move(place / "newest", state)
+        yield faults(subject, "of two copies that go on at once, one is refused", _both(folder, place / "copy", book))
+
+
+def _both(folder: Path, copy: Path, book: Ledger) -> int:
+    """Open a series and a copy of it, and let both commit: whether both may."""
+    shutil.copytree(folder, copy)
+    plan, entry = opened(folder, book)
+    one, other = (StateFolder(each / OWNER_ONLY / STATE, book, entry, plan.id) for each in (folder, copy))
+    one.commit(one.state)
+    try:
+        other.commit(other.state)
+    except Refused:
+        return 0
+    return 1
 
 
 def _purses(state: Path) -> Purses:

@@ -160,6 +160,22 @@ def _unseen(erased: Any) -> Any:
     return broken
 
 
+def _textless(erased: Any) -> Any:
+    """After an erasure keys that nobody holds any more have no text, though they were seen."""
+
+    def broken(held: Any, engine: Any, secret: bytes, user: str) -> None:
+        erased(held, engine, secret, user)
+        from hubbub.series.records import SeriesRecords
+
+        SeriesRecords(engine, held.path, held.state.files, secret)
+        engine.save("still_held", "SELECT * FROM series_keys WHERE kid IN (SELECT kid FROM series_held)")
+        gone = [name for name in held.state.files if name.startswith("keys-")]
+        engine.write("still_held", held.path / "keys-000-again.parquet")
+        held.commit(held.state, ["keys-000-again.parquet"], gone)
+
+    return broken
+
+
 def _no_filter(spend: Any) -> Any:
     return lambda plan, t, j, left, n2: (spend(plan, t, j, np.full_like(left, plan.budget), n2)[0], left)
 
@@ -245,6 +261,12 @@ FAULTS: tuple[Planted, ...] = (
     ),
     ("thresholds a deviation and a half lower", detector("novel"), {f"{ROUNDS}:passing": _lower}),
     ("seen recomputed from the pools that are left", series_kept.of_state, {"hubbub.series.erase:_erased": _unseen}),
+    ("keys that were seen lose their text", series_kept.of_state, {"hubbub.series.erase:_erased": _textless}),
+    (
+        "two copies of a series go on",
+        series_kept.of_state,
+        {"hubbub.series.state:StateFolder.refuse_fork": lambda _: lambda self: None},
+    ),
     ("an older state accepted", series_kept.of_state, {"hubbub.series.state:last_booked": _any_state}),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from hubbub.privacy.fingerprint import Fingerprint
@@ -49,9 +49,14 @@ class SeenLogs(LedgerFile):
             if row["named"] or row["fingerprint"] in same
         ]
 
-    def released(self, entry: Entry, outputs: Mapping[str, Output]) -> None:
-        """Remember what was drawn for an entry, before anybody can read it."""
+    def released(self, entry: Entry, outputs: Mapping[str, Output], refuse: Callable[[], None] | None = None) -> None:
+        """Remember what was drawn for an entry, before anybody can read it.
+
+        `refuse` is asked in the same step, while nobody else can write: what it raises keeps all from being written.
+        """
         with self._transaction("IMMEDIATE"):
+            if refuse is not None:
+                refuse()
             for name, output in outputs.items():
                 row = {"entry": entry.id, "name": name, "sha256": output.sha256, "queries": output.queries}
                 self._insert("outputs", row)
