@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hubbub.card.facts import LOOK
 from hubbub.errors import InputError, ParameterError, Refused
 from hubbub.privacy.existence import Cause
 from hubbub.privacy.fitting import require_room
@@ -61,7 +62,8 @@ def refuse_known_data(ledger: Ledger, plan: Plan, data: Fingerprint) -> None:
 def refuse_same_records(ledger: Ledger, population: str, data: Fingerprint) -> None:
     """Unless the owner states that these are other people."""
     same = ledger.same(data)
-    others = {e.population for e in ledger.entries() if e.fingerprint in same} - {population}
+    booked = {e.population for e in ledger.entries() if e.fingerprint in same}
+    others = (booked | ledger.looked_under(same, LOOK)) - {population}  # each run of a series is a look
     if others:
         named = " and ".join(sorted(others))
         raise Refused(

@@ -20,6 +20,7 @@ from hubbub.errors import InputError, ParameterError, Refused
 from hubbub.files import permit, whole
 from hubbub.mechanisms.series import Series, settings_text
 from hubbub.noise import SecureNoise, SeededNoise
+from hubbub.privacy.compose import loss_record
 from hubbub.privacy.fitting import require_room
 from hubbub.privacy.guarantee import Guarantee, number
 from hubbub.privacy.ledger import Output, named, refuse_new
@@ -31,7 +32,18 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "hubbub-series-plan", 1
 OWNER_ONLY, PLAN, STATE, PUBLISHED = "owner-only", "plan.json", "state", "public"
-PLAIN = ("population", "dataset", "lag", "users_public", "max_rejects", "seed", "not_private", "id", "secret")
+PLAIN = (
+    "population",
+    "dataset",
+    "lag",
+    "users_public",
+    "max_rejects",
+    "seed",
+    "not_private",
+    "id",
+    "secret",
+    "constants",
+)
 BOOKED = "plan"
 """How the ledger names the plan among what it remembers of the entry."""
 
@@ -53,6 +65,8 @@ class SeriesPlan:
     id: str = ""
     secret: str = ""
     """The key of the hash that fills pools, in hex: drawn once for the series."""
+    constants: Mapping[str, object] = field(default_factory=dict)
+    """What the code that fixed the plan made of its parameters: no run may make anything else of them."""
 
     def guarantee(self) -> Guarantee:
         """What the series proves; a seeded one proves nothing."""
@@ -155,8 +169,9 @@ def fix(plan: SeriesPlan, folder: Path, ledger: Ledger, *, new_population: bool 
     """Reserve the whole budget as one entry of the ledger, and write the folder of the series."""
     refuse_plan(plan, ledger, new_population=new_population)
     noise = plan.noise()
-    plan = replace(plan, id=secrets.token_hex(16), secret=noise.secret("series pools").hex())
     mechanism = plan.mechanism
+    secret = noise.secret("series pools").hex()
+    plan = replace(plan, id=secrets.token_hex(16), secret=secret, constants=mechanism.derived())
     with whole(folder) as made:
         inside = made / OWNER_ONLY
         inside.mkdir(0o700)
@@ -224,6 +239,15 @@ def opened(folder: Path, ledger: Ledger) -> tuple[SeriesPlan, Entry]:
             "The plan of the series is not the one that was booked.",
             given=path,
             next="put it back as it was; nothing was spent by this attempt",
+        )
+    computed = plan.mechanism.derived()
+    other = sorted(name for name in {*plan.constants, *computed} if plan.constants.get(name) != computed.get(name))
+    if other or loss_record(entry.loss) != loss_record(plan.mechanism.loss()):
+        raise Refused(
+            "This hubbub computes other constants than those of the plan, and none may change along the way.",
+            given=f"hubbub {hubbub.__version__}: {', '.join(other) or 'what the series costs'} differ",
+            allowed=f"what was fixed by {entry.software}",
+            next="go on with the version that planned the series; nothing was spent by this attempt",
         )
     return plan, entry
 

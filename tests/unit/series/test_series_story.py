@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -15,7 +17,12 @@ from tests.series_made_up import PERIODS, Row, asked, log_of, seeded, series, ye
 
 from hubbub.card.check import check, load
 from hubbub.errors import InputError, OutputError, Refused
+from hubbub.mechanisms import build
+from hubbub.mechanisms.series import Series, constants, counts
+from hubbub.privacy.existence import Cause
 from hubbub.privacy.ledger import Ledger
+from hubbub.release.plan import Plan
+from hubbub.release.story import run_release
 from hubbub.series import SeriesPlan, add, end, fix, published, show, story
 from hubbub.series.state import alone
 
@@ -228,3 +235,39 @@ def test_a_plan_is_refused_before_anything_is_reserved(tmp_path: Path, book: Led
     with pytest.raises(Refused, match="does not allow"):
         fix(SeriesPlan(series()), tmp_path / "s", book)
     assert book.entries() == [] and not (tmp_path / "s").exists()
+
+
+def test_a_release_of_the_same_log_under_another_population_is_refused(tmp_path: Path, book: Ledger) -> None:
+    """The entry of a series is made before any log is read: its runs are known by their looks."""
+    folder = begun(tmp_path, book)
+    run(folder, book, tmp_path)
+    plan = Plan(build("korolova", {"epsilon": 1, "delta": "0.001"}), tmp_path / "out", population="other")
+    with log_of(tmp_path, [row for row in year() if row[2] == 0]) as log, pytest.raises(Refused) as refused:
+        run_release(log, replace(plan, new_population=True), book)
+    assert refused.value.because is Cause.UNKNOWN and "under default" in str(refused.value)
+    fix(replace(seeded(), population="third"), tmp_path / "again", book, new_population=True)
+    with pytest.raises(Refused, match="Largely the same records"):
+        run(tmp_path / "again", book, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("room", "name", "other"), [(constants, "OPENING", 5), (constants, "MOST_BITS", 13), (counts, "PAIRS", 13)]
+)
+def test_code_that_computes_other_constants_is_refused(
+    tmp_path: Path, book: Ledger, monkeypatch: pytest.MonkeyPatch, room: ModuleType, name: str, other: int
+) -> None:
+    folder = begun(tmp_path, book)
+    monkeypatch.setattr(room, name, other)
+    with pytest.raises(Refused, match="computes other constants than those of the plan"):
+        run(folder, book, tmp_path)
+    monkeypatch.undo()
+    assert run(folder, book, tmp_path).label == "2020-01"
+
+
+def test_a_plan_that_costs_something_else_than_was_booked_is_refused(
+    tmp_path: Path, book: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, other = begun(tmp_path, book), series(epsilon=9).loss()
+    monkeypatch.setattr(Series, "loss", lambda self: other)
+    with pytest.raises(Refused, match="what the series costs differ"):
+        show(folder, book)

@@ -9,6 +9,8 @@ docs/proofs/series.md.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -119,6 +121,13 @@ class Series(Mechanism):
         if certify(self._steps(), float(Fraction(settings["epsilon"]))) > float(Fraction(settings["delta"])):
             raise OurBug("the constants of a series do not meet δ")
         return {name: settings[name] for name in (p.name for p in self.parameters)}
+
+    def derived(self) -> dict[str, object]:
+        """What this code makes of the parameters, the same for every run: some numbers, and a hash of all of them."""
+        everything = self.constants.listed() | ({} if self.counts is None else self.counts.listed())
+        told = json.dumps(everything, sort_keys=True).encode()
+        plain = {name: value for name, value in everything.items() if isinstance(value, int)}
+        return plain | {"sha256": hashlib.sha256(told).hexdigest()}
 
     @property
     def run(self) -> int:

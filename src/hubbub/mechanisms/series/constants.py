@@ -137,6 +137,23 @@ class SeriesConstants:
         """Θ for a sum over rounds whose multiples add up to this mass, after run t."""
         return threshold_for(self.mean(t, mass), mass * self.variance, self.chance)
 
+    def listed(self) -> dict[str, object]:
+        """Every number that the selection runs with, those written into the code included: what a plan fixes."""
+        runs = range(self.longest)
+        tests = [[self.window_mass(t, w, len(self.multiples(t))) for w in self.windows(t)] for t in runs]
+        return {
+            "bits": self.bits,
+            "variance": self.variance,
+            "budget": self.budget,
+            "limit": self.limit,
+            "greed": str(self.greed),
+            "multiples": [self.multiples(t) for t in runs],
+            "levels": (DROPS, LEVELS, OPENING),
+            "windows": WINDOWS,
+            "spent": [str(self.spent(t)) for t in runs],
+            "thresholds": [[self.threshold(t, mass) for mass in masses] for t, masses in enumerate(tests)],
+        }
+
 
 def selection_constants(
     epsilon: Fraction,

@@ -75,6 +75,17 @@ class CountConstants:
         """S = ⌈entries/μ²⌉ + 4."""
         return math.ceil(self.entries / self.in_period) + TAU2
 
+    def listed(self) -> dict[str, object]:
+        """Every number that the counts run with: what a plan fixes."""
+        return {
+            "to_date_variance": self.to_date_variance,
+            "in_period_variance": self.in_period_variance,
+            "to_date_budget": self.budget,
+            "entries": self.entries,
+            "column": self.column,
+            "shown": SHOWN,
+        }
+
     def estimate(self, measured: list[Integers]) -> tuple[Integers, float]:
         """Users to date from all measurements of keys that came out together, and the deviation of their noise.
 

@@ -38,6 +38,14 @@ class SeenLogs(LedgerFile):
         rows = self._rows("SELECT id, users FROM fingerprints")
         return {str(row["id"]) for row in rows if fingerprint.same(Fingerprint.read(row["users"]))}
 
+    def looked_under(self, kept: set[str], command: str) -> set[str]:
+        """The populations under which this command has read data of these fingerprints, by name."""
+        rows = self._rows(
+            "SELECT l.population, s.fingerprint FROM looks l JOIN sights s ON s.look = l.id WHERE l.command = ?",
+            command,
+        )
+        return {row["population"] for row in rows if row["fingerprint"] in kept}
+
     def looks(self, population: str, dataset: str, fingerprint: Fingerprint | None = None) -> list[Look]:
         """The commands that read this data set's raw log, in order: by its name, or by its data whatever its name."""
         same = set() if fingerprint is None else self.same(fingerprint)
