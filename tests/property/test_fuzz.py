@@ -22,6 +22,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.ledgers import spend
+from tests.unit.ingest.ingest_samples import SAMPLES
+from tests.unit.ingest.service_samples import SERVICES
 from typer.testing import CliRunner
 
 from hubbub.audit.checks import taint
@@ -36,22 +38,16 @@ from hubbub.privacy.account import Loss, Pure
 from hubbub.privacy.ledger import Ledger
 
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
-FILES = {
-    "aol": "log.tsv",
-    "excite": "log.txt",
-    "jsonl": "log.dat",
-    "sogou": "log.txt",
-    "table": "log.csv",
-    "ubi": "log.ndjson",
-}
-COLUMNS = {
-    "jsonl": {"user": "client_id", "query": "user_query"},
-    "table": {"user": "1", "query": "2"},
-    "ubi": {"user": "client_id"},
-}
+READ = SAMPLES | SERVICES
+FILES = {name: sample.file for name, sample in READ.items()} | {"trec-session": "log.xml"}
+COLUMNS = {name: sample.columns for name, sample in READ.items()} | {"trec-session": {"user": "num"}}
+COLUMNS["jsonl"] = {"user": "client_id", "query": "user_query"}
+COLUMNS["table"] = {"user": "1", "query": "2"}
 PIECES = st.sampled_from(
     [b"\t", b"\n", b"\r\n", b",", b'"', b'""', b"\0", b"\xff", b"\xef\xbb\xbf", b"user", b"a", b" ", b"[q]", b"{", b"}",
      b'{"client_id": "c", "query_id": "1", "user_query": "x"}', b'{"action_name": "click", "client_id": "c"}',
+     b'192.0.2.7 - - [16/May/2024:12:34:56 +0000] "GET /?q=a HTTP/1.1" 200 5', b"<session num='1'>", b"<query>",
+     b"params={q=a}",
      b"2006-03-01 00:00:00", b"970916105432", b"1e400", b"-1", "Ａ\u0130".encode(), b"\x80", b"AnonID\tQuery"]
 )  # fmt: skip
 BYTES = st.one_of(st.lists(PIECES, max_size=60).map(b"".join), st.binary(max_size=300))
