@@ -253,6 +253,11 @@ class Mechanism(Traits, ABC):
         """Selections in rounds over users' pools, by table in the order they run; none where counts are tested."""
         return {}
 
+    @property
+    def inside(self) -> str:
+        """In which period a row of the log must lie, where its owner states one."""
+        return "the stated period"
+
     def stops(self) -> tuple[Cause, ...]:
         """What else of the log can stop a release: the causes that refusals of its own name."""
         return ()

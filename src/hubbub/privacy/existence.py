@@ -20,7 +20,7 @@ class Cause(Enum):
 
     READABLE = "the log's files could be read in their format, and hold at least one usable record"
     REJECTS = "at most {max_rejects:.3g} of the log's lines were unreadable"
-    INSIDE = "at least one row of the log lies in the stated period"
+    INSIDE = "at least one row of the log lies in {inside}"
     OUTSIDE = "no row of the log lies outside the stated period"
     TIMES = "the log holds times, without which there are no sessions and no transitions"
     UNKNOWN = "the ledger knows no release of largely the same records under another population"
@@ -60,6 +60,7 @@ def causes(mechanism: Mechanism, facts: Facts) -> tuple[Cause, ...]:
 
 def conditions(mechanism: Mechanism, facts: Facts) -> list[str]:
     """The conditions in the words of the card."""
-    said = (cause.value.format(max_rejects=facts.max_rejects) for cause in causes(mechanism, facts))
+    terms = {"max_rejects": facts.max_rejects, "inside": mechanism.inside}
+    said = (cause.value.format(**terms) for cause in causes(mechanism, facts))
     stated = [said for said, true in ((STATED, facts.other_people), (OWN_QUERY, facts.own_query)) if true]
     return [NOT_CLAIMED, *(f"It exists only because {cause}." for cause in said), *stated]

@@ -76,17 +76,19 @@ class SeriesPlan:
         """Where its noise comes from."""
         return SecureNoise() if self.seed is None else SeededNoise(self.seed)
 
-    def facts(self, mechanism: Series, booked: Booked, user_column: str) -> Facts:
-        """What the card of a period is told."""
+    def facts(self, mechanism: Series, booked: Booked, about: Mapping[str, Any]) -> Facts:
+        """What the card of a period is told, with what its run was told about the log."""
         whole_series = mechanism.calendar.span(0, int(mechanism.settings["longest"]) - 1)
         return Facts(
             replace(self.owner, period=whole_series),
             booked,
-            user_column,
+            str(about["user_column"]),
             self.seed is not None,
             self.max_rejects,
             self.users_public,
             drop_outside=True,
+            other_people=bool(about["other_people"]),
+            own_query=bool(about["own_query"]),
         )
 
     def closes(self, period: int) -> date:

@@ -110,7 +110,8 @@ class SeriesRecords:
         )
         crowded = f"SELECT person FROM series_candidates GROUP BY person HAVING count(*) > {limit}"
         chosen = f"SELECT * FROM series_candidates WHERE person IN ({crowded})"
-        engine.smallest("series_chosen", chosen, ("person", "kid"), hashed(QUERIES, self.secret), limit)
+        tied = ("person", "query", "kid")  # by text: ids depend on what others asked
+        engine.smallest("series_chosen", chosen, tied, hashed(QUERIES, self.secret), limit)
         entered = f"SELECT person, kid, CAST({t} AS BIGINT) AS run FROM"
         engine.save(
             "series_new_pool",
@@ -135,7 +136,7 @@ class SeriesRecords:
         """Of these pairs, for each user the first `allowed` by hash: users by key, and keys by user."""
         engine = self.engine
         engine.register("series_allowed", pa.table({"person": np.arange(allowed.size), "most": allowed}))
-        order = f"row_number() OVER (PARTITION BY p.person ORDER BY {hashed(QUERIES, self.secret)}) AS place"
+        order = f"row_number() OVER (PARTITION BY p.person ORDER BY {hashed(QUERIES, self.secret)}, query) AS place"
         placed = (
             f"SELECT p.person AS person, p.kid AS kid, {order} FROM ({pairs}) AS p "
             "JOIN series_users AS u ON p.person = u.person "

@@ -23,14 +23,13 @@ from hubbub.card.schema import sha256_of
 from hubbub.errors import InputError, OutputError, Refused
 from hubbub.files import disk_errors, lock
 from hubbub.privacy.ledger import Output
+from hubbub.privacy.ledger.seen import STATE as BOOKED
 
 if TYPE_CHECKING:
     from hubbub.privacy.ledger import Entry, Ledger
 
 FORMAT, VERSION = "hubbub-series-state", 1
 MANIFEST, NEXT = "state.json", "next.json"
-BOOKED = "state"
-"""How the ledger names a state: this word and how many there were before it."""
 IDLE = -1
 """The stage between two runs; else it is the number of rounds of the run that are kept."""
 
@@ -47,7 +46,7 @@ class SeriesState:
     users: int = 0
     keys: int = 0
     about: Mapping[str, Any] = field(default_factory=dict)
-    """What the run under way was told: the column of users, the fingerprint of its log."""
+    """What the run under way was told: its first period, what the owner states, the fingerprint of its log."""
     files: Mapping[str, str] = field(default_factory=dict)
     counter: int = 0
     ended: bool = False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -135,20 +135,24 @@ def add(
             return _placed(plan, folder, held, held.state.periods.index(number))
         if log is None and held.state.stage == IDLE:
             raise InputError("The log of the period is missing.", given=plan.mechanism.calendar.label(number))
-        series = plan.mechanism.at(held.state.run, number)
+        about = dict(held.state.about)
+        if held.state.stage == IDLE:
+            since = held.state.periods[-1] + 1 if held.state.periods else 0  # with what skipped periods left
+            about = {"since": since, "other_ids": other_ids, "other_people": other_people}
+        series = plan.mechanism.at(held.state.run, number, about["since"], other_ids=about["other_ids"])
         engine = rooms.enter_context(_engine()) if log is None else log.engine
         if engine.distributed:
             raise Refused("A series runs on DuckDB.", given=f"engine {engine.name}", next="say --engine duckdb")
         run = SeriesRun(series, held, engine, noise, bytes.fromhex(plan.secret))
         if log is not None and held.state.stage == IDLE:
             say("reading the period")
-            _read(plan, entry, run, log, number, ledger, other_ids=other_ids, other_people=other_people)
+            _read(plan, entry, run, log, number, ledger, about)
         say("drawing noise")
         run.rounds()
         say("writing the period")
         about = held.state.about
         data = Fingerprint.read(str(about["fingerprint"]))
-        facts = plan.facts(series, booked(ledger, entry, data), str(about["user_column"]))
+        facts = plan.facts(series, booked(ledger, entry, data), about)
 
         def drawn(public: Path) -> dict[str, Output]:
             return {f"{series.label} {name}": output for name, output in outputs(public, series).items()}
@@ -213,27 +217,24 @@ def _read(
     whole_log: SearchLog,
     number: int,
     ledger: Ledger,
-    *,
-    other_ids: bool,
-    other_people: bool,
+    about: Mapping[str, Any],
 ) -> None:
     """Check the log, and keep what the run needs of it."""
     state, calendar = run.folder.state, plan.mechanism.calendar
-    since = state.periods[-1] + 1 if state.periods else number
-    log = replace(whole_log, period=calendar.span(min(since, number), number))  # with what skipped periods left
+    log = replace(whole_log, period=calendar.span(about["since"], number))
     try:
         refuse_damaged(log, plan.max_rejects)
         if not log.rows():
             raise InputError(
-                f"No row of the log lies in the period {calendar.label(number)}.",
+                f"No row of the log lies in {run.series.inside}.",
                 given=f"{log.ingested.kept:,} rows, none {log.period}, or without a time",
                 next="give the log of this period, or one that contains it, and the column of its times",
                 because=Cause.INSIDE,
             )
         data = fingerprint(log, ledger.key())
-        if not other_people:
+        if not about["other_people"]:
             refuse_same_records(ledger, plan.population, data)
-        if not other_ids:
+        if not about["other_ids"]:
             _refuse_other_ids(run, state.users)
     except Exception:
         with suppress(HubbubError):
@@ -243,8 +244,8 @@ def _read(
     run.folder.refuse_fork()
     if entry.state == "reserved":
         ledger.drawing(entry)
-    about: dict[str, Any] = {"user_column": log.ingested.columns["user"], "fingerprint": data.text()}
-    run.read(number, about)
+    read = {"user_column": log.ingested.columns["user"], "own_query": log.ingested.own_query}
+    run.read(number, {**about, **read, "fingerprint": data.text()})
 
 
 def _refuse_other_ids(run: SeriesRun, before: int) -> None:

@@ -19,7 +19,7 @@ from hubbub.card.check import check, load
 from hubbub.errors import InputError, OutputError, Refused
 from hubbub.mechanisms import build
 from hubbub.mechanisms.series import Series, constants, counts
-from hubbub.privacy.existence import Cause
+from hubbub.privacy.existence import OWN_QUERY, STATED, Cause
 from hubbub.privacy.ledger import Ledger
 from hubbub.release.plan import Plan
 from hubbub.release.story import run_release
@@ -271,3 +271,49 @@ def test_a_plan_that_costs_something_else_than_was_booked_is_refused(
     monkeypatch.setattr(Series, "loss", lambda self: other)
     with pytest.raises(Refused, match="what the series costs differ"):
         show(folder, book)
+
+
+def test_periods_skipped_at_the_start_leave_their_records_to_the_first_run(tmp_path: Path, book: Ledger) -> None:
+    folder = begun(tmp_path, book)
+    run(folder, book, tmp_path, period="2020-02")
+    texts = pq.read_table(folder / "owner-only" / "state" / "keys-000.parquet").column("query").to_pylist()
+    assert "rare 0 0" in texts and "rare 0 1" in texts and "rare 0 2" not in texts
+    card = load(folder / "2020-02")
+    both = "the periods 2020-01 to 2020-02, of which earlier ones were skipped"
+    assert f"It exists only because at least one row of the log lies in {both}." in conditions(card)
+    assert f"`users_in_period` those of {both};" in json.dumps(card, ensure_ascii=False)
+    assert [f for f in check(folder / "2020-02") if not f.holds] == []
+
+
+def conditions(card: Any) -> list[str]:
+    said: list[str] = card["claim"]["conditions"]
+    return said
+
+
+INSIDE = "It exists only because at least one row of the log lies in the period {}."
+IDS = f"It exists only because {Cause.IDS.value}."
+UNKNOWN = f"It exists only because {Cause.UNKNOWN.value}."
+
+
+def test_a_card_says_what_was_checked_and_what_was_stated(tmp_path: Path, book: Ledger) -> None:
+    """In the first period nobody can be known; what was stated survives a run that is interrupted."""
+    folder = begun(tmp_path, book)
+    run(folder, book, tmp_path)
+    first = conditions(load(folder / "2020-01"))
+    assert INSIDE.format("2020-01") in first and UNKNOWN in first and IDS not in first
+    run(folder, book, tmp_path)
+    second = conditions(load(folder / "2020-02"))
+    assert INSIDE.format("2020-02") in second and UNKNOWN in second and IDS in second
+    assert STATED not in second and OWN_QUERY not in second
+
+    def interrupted(step: str) -> None:
+        if step == "drawing noise":
+            raise KeyboardInterrupt
+
+    with log_of(tmp_path, year()) as log, pytest.raises(KeyboardInterrupt):
+        own = replace(log, ingested=replace(log.ingested, own_query=True))
+        add(folder, own, book, other_ids=True, other_people=True, say=interrupted)
+    add(folder, None, book)
+    third = conditions(load(folder / "2020-03"))
+    assert STATED in third and OWN_QUERY in third and UNKNOWN not in third and IDS not in third
+    assert [f for f in check(folder / "2020-03") if not f.holds] == []

@@ -36,6 +36,8 @@ PROOF = "docs/proofs/series.md"
 GREED = {"even": Fraction(1), "front": Fraction(2)}
 """How much faster than evenly a user's budget is spent."""
 TABLE = "queries"
+KNOWN, OTHER = "known", "other"
+"""Ids of a log: a share of them had to be known, or the owner stated that these are other people."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,8 @@ class Series(Mechanism):
         Worded("length", "text", f"the length of a period: {ALLOWED}", "month"),
         Parameter("run", "integer", "which run of the series this is", 1, low=1, high=400),
         Parameter("number", "integer", "which period of the calendar it is", 1, low=1, high=100_000),
+        Parameter("since", "integer", "the first period it read: before `number` after a skip", low=1, high=100_000),
+        Parameter("ids", "choice", "whether ids had to be known from earlier periods", KNOWN, choices=(KNOWN, OTHER)),
     )
 
     def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
@@ -97,11 +101,14 @@ class Series(Mechanism):
             raise ParameterError("A series is not fixed yet.", given="no " + ", ".join(missing), next="set all of them")
         settings = {p.name: p.default for p in self.parameters if p.default is not None} | given
         settings.setdefault("longest", settings["periods"])
+        settings.setdefault("since", settings["number"])
         periods, longest = int(settings["periods"]), int(settings["longest"])
         if longest < periods:
             raise ParameterError(
                 "The longest extension is shorter than the plan.", given=longest, allowed=f"{periods} or more"
             )
+        if int(settings["since"]) > int(settings["number"]):
+            raise ParameterError("A run reads no later period.", given=settings["since"], allowed=settings["number"])
         if int(settings["run"]) > longest:
             raise ParameterError("The series has no such run.", given=settings["run"], allowed=f"1 to {longest}")
         self.calendar = calendar_of(str(settings["first"]), str(settings["length"]))
@@ -139,9 +146,18 @@ class Series(Mechanism):
         """The period that this run is of."""
         return self.calendar.label(int(self.settings["number"]) - 1)
 
-    def at(self, run: int, number: int) -> Series:
-        """The same series at another run and period, each from 0."""
-        return self.remade(dict(self.settings) | {"run": run + 1, "number": number + 1})
+    @property
+    def inside(self) -> str:
+        """The periods whose records this run reads: its own, and those before it that were skipped."""
+        since, number = (int(self.settings[name]) - 1 for name in ("since", "number"))
+        if since == number:
+            return f"the period {self.label}"
+        return f"the periods {self.calendar.label(since)} to {self.label}, of which earlier ones were skipped"
+
+    def at(self, run: int, number: int, since: int | None = None, *, other_ids: bool = False) -> Series:
+        """The same series at another run and period, each from 0; what it read, and whether ids had to be known."""
+        read = {"since": (number if since is None else since) + 1, "ids": OTHER if other_ids else KNOWN}
+        return self.remade(dict(self.settings) | {"run": run + 1, "number": number + 1} | read)
 
     def steps(self) -> tuple[GaussianStep, ...]:
         """All noise of the series, whichever run this is: one clock of μ², and the tests of every period."""
@@ -230,13 +246,13 @@ class Series(Mechanism):
         """What the numbers count."""
         return (
             "`users` counts each user once, in the first period in which the key was out and she had held it; "
-            "`users_in_period` those of this period; without noise both are at most the exact number, and late in a "
+            f"`users_in_period` those of {self.inside}; without noise both are at most the exact number, and late in a "
             f"series below it; a number below {SHOWN} of its noise_sd is left out"
         )
 
     def stops(self) -> tuple[Cause, ...]:
-        """A log whose ids are not those of earlier periods is refused."""
-        return (Cause.IDS,)
+        """A log whose ids are not those of earlier periods is refused, unless its owner says that they are others."""
+        return (Cause.IDS,) if self.run and self.settings["ids"] == KNOWN else ()
 
     def caveats(self) -> tuple[str, ...]:
         """One guarantee for all periods, and what has been used of it."""

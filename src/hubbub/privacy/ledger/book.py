@@ -22,7 +22,7 @@ from hubbub.privacy.ledger.accounts import Accounts
 from hubbub.privacy.ledger.file import VERSION, now
 from hubbub.privacy.ledger.names import named, refuse_new
 from hubbub.privacy.ledger.records import STATES, Entry
-from hubbub.privacy.ledger.seen import SeenLogs
+from hubbub.privacy.ledger.seen import STATE, SeenLogs
 from hubbub.privacy.ledger.tables import ADDED, BUDGETS, KEPT_IN, TABLES
 
 
@@ -91,10 +91,14 @@ class Ledger(Accounts, SeenLogs):
         return sorted(row["population"] for row in self._rows(each))
 
     def export(self) -> dict[str, object]:
-        """Every row, ready for JSON; fractions, and the numbers of a loss, are text. Key and fingerprints stay here."""
+        """Every row, ready for JSON; fractions, and the numbers of a loss, are text.
+
+        Key and fingerprints stay here, and so do the hashes of a series' state, which is the owner's alone.
+        """
         shown = [table for table in TABLES | ADDED if table not in KEPT_IN]
         with self._transaction("DEFERRED"):
             tables = {table: self._rows(f"SELECT * FROM {table} ORDER BY id") for table in shown}
+        tables["outputs"] = [row for row in tables["outputs"] if not row["name"].startswith(f"{STATE} ")]
         for row in tables["entries"]:
             row |= {key: json.loads(row[key], parse_constant=str) for key in ("loss", "parameters")}
             row["private"] = bool(row["private"])

@@ -9,6 +9,9 @@ from hubbub.privacy.fingerprint import Fingerprint
 from hubbub.privacy.ledger.file import LedgerFile
 from hubbub.privacy.ledger.records import Entry, Look
 
+STATE = "state"
+"""How the owner's state of a series is named beside what was drawn: this word and how many there were before it."""
+
 
 @dataclass(frozen=True)
 class Output:

@@ -1,0 +1,46 @@
+"""Where hashes are equal the text of a key decides: its id depends on what others asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.series_made_up import Row, log_of
+
+from hubbub.series import records
+from hubbub.series.records import SeriesRecords
+
+NONE = np.zeros(0, np.int64)
+
+
+@pytest.fixture(autouse=True)
+def equal_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "hashed", lambda keys, secret: "md5('the same')")
+
+
+def two_runs(work: Path, first: list[Row]) -> SeriesRecords:
+    """What somebody else asks first, then one user with more keys than her pool takes."""
+    folder, users, keys = work / "state", 0, 0
+    folder.mkdir()
+    names: list[str] = []
+    for t, rows in enumerate((first, [("v", "b", 1), ("v", "a", 1), ("v", "c", 1)])):
+        log = log_of(work, rows)
+        kept = SeriesRecords(log.engine, folder, names, b"secret")
+        kept.read(t, users, keys, 1, NONE)
+        names += kept.write(t, folder)
+        users, keys = users + kept.added("users"), keys + kept.added("keys")
+        if t == 0:
+            log.close()
+    return SeriesRecords(log.engine, folder, names, b"secret")
+
+
+@pytest.mark.parametrize("first", [[("u", "c", 0)], [("u", "b", 0)], [("u", "z", 0)]])
+def test_pools_and_counts_take_the_first_text(tmp_path: Path, first: list[Row]) -> None:
+    kept = two_runs(tmp_path, first)
+    pooled = kept.engine.fetch("SELECT kid FROM series_pool WHERE run = 1").column("kid").to_numpy()
+    assert list(kept.texts(pooled).values()) == ["a"]
+    hers = "SELECT person, kid FROM series_held WHERE person = 1"
+    by_key, by_user = kept.counted(hers, np.array([0, 1]))
+    assert list(kept.texts(by_key.column("kid").to_numpy()).values()) == ["a"]
+    assert by_user.to_pylist() == [{"person": 1, "n": 1}]
