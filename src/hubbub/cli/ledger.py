@@ -135,7 +135,7 @@ def cap(
 @ledger.command(cls=Listed)
 @command
 def export(ledger: LedgerFile = None, *, terminal: Terminal) -> None:
-    """Everything in the ledger as one JSON document.
+    """Everything in the ledger as one JSON document, but what tells of raw logs or of a series' state.
 
     Example: hubbub ledger export > ledger.json
     """

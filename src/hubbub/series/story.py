@@ -150,7 +150,7 @@ def add(
         say("drawing noise")
         run.rounds()
         say("writing the period")
-        about = held.state.about
+        about = dict(held.state.about)
         data = Fingerprint.read(str(about["fingerprint"]))
         facts = plan.facts(series, booked(ledger, entry, data), about)
 

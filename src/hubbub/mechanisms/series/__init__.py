@@ -108,7 +108,9 @@ class Series(Mechanism):
                 "The longest extension is shorter than the plan.", given=longest, allowed=f"{periods} or more"
             )
         if int(settings["since"]) > int(settings["number"]):
-            raise ParameterError("A run reads no later period.", given=settings["since"], allowed=settings["number"])
+            raise ParameterError(
+                "A run reads no later period.", given=settings["since"], allowed=f"up to {settings['number']}"
+            )
         if int(settings["run"]) > longest:
             raise ParameterError("The series has no such run.", given=settings["run"], allowed=f"1 to {longest}")
         self.calendar = calendar_of(str(settings["first"]), str(settings["length"]))
