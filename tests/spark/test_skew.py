@@ -99,7 +99,7 @@ def test_a_query_of_many_and_a_user_of_many_rows_move_as_few(looked: Looked) -> 
 
 def test_a_user_whom_a_join_has_moved_is_cut_before_she_moves_again(looked: Looked) -> None:
     """Users with more keys than a pool holds are found by a join, whose large partition is read by several tasks."""
-    assert "SortMergeJoin(skew=true) LeftSemi" in looked.plans["heavy_queries_settled"]
+    assert "SortMergeJoin(skew=true) LeftSemi" in looked.plans["placed_queries"]
     [cut] = looked.moved["heavy_queries"]
     assert D < cut <= D * TASKS
     assert looked.plans["heavy_queries"].count("- WindowGroupLimit") == 2
