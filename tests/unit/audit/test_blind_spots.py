@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from hubbub.audit.checks import by_hand, clicked, listed, ties
+from hubbub.audit.checks import by_hand, clicked, listed, prior, ties
 from hubbub.audit.mutants.fault import Fault
 from hubbub.audit.mutants.lists import LIST_MUTANTS
 from hubbub.audit.mutants.shared import SHARED_MUTANTS
@@ -38,7 +38,7 @@ def test_every_blind_spot_is_in_the_audit() -> None:
     assert {by_hand.tests, ties.tests, listed.public} <= set(DETECTORS)
     besides = {name: plan.besides for name, plan in PLANS.items() if plan.besides}
     assert besides == {
-        "crowd": (listed.of_rounds, listed.sampled),
+        "crowd": (listed.of_rounds, listed.sampled, prior.known),
         "korolova": (clicked.of_korolova,),
         "zealous": (clicked.of_zealous,),
     }

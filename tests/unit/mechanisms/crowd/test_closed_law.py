@@ -57,7 +57,7 @@ def selected(size: int, held: dict[int, int], *, forgetful: bool = False) -> Law
     for _ in noise.runs():
         pools = Staged(np.array(list(held.values()), np.int64))
         found = drawn(select(pools, PLAN, "s", Known(PLAN, size, is_held)), noise)
-        of = np.concatenate([codes[found.ids[found.ids < codes.size]], found.absent])
+        of = np.concatenate([codes[found.ids[found.ids < codes.size]], *found.absent])
         left = zip(of.tolist(), found.rounds.tolist(), found.accumulators.tolist(), strict=True)
         law[tuple(sorted(left))] += noise.mass
     return law
