@@ -140,7 +140,7 @@ def test_a_mechanism_is_frozen(name: str) -> None:
 
 
 def test_other_lists_make_another_mechanism() -> None:
-    one = build("crowd", {"epsilon": 1, "delta": "1e-6"}, tables=["queries"])
+    one = build("crowd", {"epsilon": 1, "delta": "1e-6", "language": "none"}, tables=["queries"])
     assert one.proven().caveats == ()
     listed = QueryPool("list", POOL.rows, "0" * 64, POOL.size, "a test", "list")
     other = one.taking(listed, None)
