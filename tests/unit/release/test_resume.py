@@ -56,7 +56,7 @@ BEFORE = [
 ]
 AFTER = [
     ("hubbub.privacy.ledger.Ledger.drawing", "after"),
-    ("hubbub.mechanisms.crowd.select", "after"),
+    ("hubbub.mechanisms.crowd.select_known", "after"),
     ("pathlib.Path.rename", "before"),
 ]
 

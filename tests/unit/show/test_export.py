@@ -69,7 +69,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--tables",
         tables,
     ]
-    budget = ["--epsilon", "20", "--delta", "1e-3", "--ledger", folder / "l"]
+    budget = ["--epsilon", "20", "--delta", "1e-3", "--language", "none", "--ledger", folder / "l"]
     run_hubbub(*asked, *budget, "--config", config, "--out", folder / "r")
     return folder / "r"
 
