@@ -108,7 +108,9 @@ class ReadingOptions:
         str | None,
         typer.Option(help="For a database: what to read. Each row must come from rows of its own user.", metavar="SQL"),
     ] = None
-    table: Annotated[str | None, typer.Option(help="For a database: the table to read.", metavar="NAME")] = None
+    table: Annotated[
+        str | None, typer.Option(help="For a database: the table to read; with a view, --own-query.", metavar="NAME")
+    ] = None
     own_query: Annotated[
         bool | None,
         typer.Option(
