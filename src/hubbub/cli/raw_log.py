@@ -85,7 +85,7 @@ def on_disk(log: Log) -> Iterator[Log]:
 
     source, work = log.require(), Path(log.work) if log.work else None
     if is_database(source):
-        with fetched(source, log.query, log.table, work) as file:
+        with fetched(source, log.query, log.table, work, bool(log.own_query)) as file:
             own = log.own_query or log.query is not None
             yield replace(log, log=str(file), format=log.format or "table", query=None, table=None, own_query=own)
         return

@@ -48,11 +48,15 @@ def shown(source: str) -> str:
 
 @contextmanager
 def named(
-    source: Any, query: str | None = None, table: str | None = None, work: Path | None = None
+    source: Any,
+    query: str | None = None,
+    table: str | None = None,
+    work: Path | None = None,
+    own_query: bool = False,
 ) -> Iterator[tuple[str | Path, str | None]]:
     """Where a log's files are, and in which format, if that follows from what it is."""
     if is_database(source):
-        with fetched(source, query, table, work) as file:
+        with fetched(source, query, table, work, own_query) as file:
             yield file, "table"
         return
     refuse_statements(source, query, table)
@@ -64,11 +68,18 @@ def named(
 
 
 @contextmanager
-def fetched(source: str, query: str | None, table: str | None, work: Path | None) -> Iterator[Path]:
-    """The rows as a Parquet file that nobody else may read, removed at the end."""
+def fetched(
+    source: str, query: str | None, table: str | None, work: Path | None, own_query: bool = False
+) -> Iterator[Path]:
+    """The rows as a Parquet file that nobody else may read, removed at the end.
+
+    A view is a query of somebody's: it is refused as a table, unless the owner states that it is hers (`own_query`).
+    """
     address = urlsplit(source)
     kind = KINDS[address.scheme]
     _refuse(source, address, kind, query, table)
+    if table and not own_query:
+        _refuse_view(source, kind, table)
     statement = query or f"SELECT * FROM {_quoted(str(table), '`' if kind == 'mysql' else chr(34))}"
     with kept(_told(READERS[kind](source, statement), source, statement), work) as file:
         yield file
@@ -92,6 +103,26 @@ def _refuse(source: str, address: SplitResult, kind: str, query: str | None, tab
             "A database needs to be told what to read: a table or a query.",
             given="both" if query else "neither",
             allowed='--table searches, or --query "SELECT person, text, at FROM searches"',
+        )
+
+
+def _refuse_view(source: str, kind: str, table: str) -> None:
+    """Refuse what is no table of its own rows; a name that is not there is refused when it is read."""
+    asked, tables = RELATIONS[kind]
+    schema, _, name = table.rpartition(".")
+    words = {"whole": _quoted(table, chr(34)), "name": name, "schema": schema}
+    look = asked.format(**{word: text.replace("'", "''") for word, text in words.items()})
+    found = {
+        value.decode() if isinstance(value, bytes) else str(value)
+        for batch in _told(READERS[kind](source, look), source, look)
+        for value in batch.column(0).to_pylist()
+    }
+    if found - tables:
+        raise InputError(
+            "This is no table but a view, or something like it: a query made its rows.",
+            given=f"--table {table}",
+            allowed="a table; or a view, if each of its rows comes from rows of that row's own user alone",
+            next="say --own-query too, and the card will say that you state it",
         )
 
 
@@ -175,6 +206,22 @@ READERS: dict[str, Callable[[str, str], Batches]] = {
     "sqlite": _sqlite,
     "duckdb": _duckdb,
 }
+
+
+RELATIONS = {
+    "postgresql": ("SELECT relkind::text AS kind FROM pg_class WHERE oid = to_regclass('{whole}')", {"r", "p"}),
+    "mysql": (
+        "SELECT table_type AS kind FROM information_schema.tables "
+        "WHERE table_name = '{name}' AND table_schema = coalesce(nullif('{schema}', ''), DATABASE())",
+        {"BASE TABLE"},
+    ),
+    "sqlite": ("SELECT type AS kind FROM sqlite_master WHERE name = '{name}' COLLATE NOCASE", {"table"}),
+    "duckdb": (
+        "SELECT table_type AS kind FROM information_schema.tables WHERE lower(table_name) = lower('{name}')",
+        {"BASE TABLE"},
+    ),
+}
+"""How each database says what stands behind a name, and what it says of tables."""
 
 
 def _rows(names: list[str], fetch: Callable[[int], Any]) -> Batches:

@@ -153,7 +153,7 @@ def read_log(
             ingested = None if run is None else run.ingested
             if ingested is None:
                 stated = Stated(separator, encoding, time_format, query_parameter)
-                with named(source, query, table, work) as (here, form):
+                with named(source, query, table, work, own_query) as (here, form):
                     chosen = (form or sniff(here, columns).format) if format == AUTO else format
                     how: dict[str, Any] = {"format": chosen, "columns": columns, "stated": stated}
                     how["canonical_urls"] = canonical_urls

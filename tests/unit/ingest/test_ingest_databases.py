@@ -239,3 +239,28 @@ def test_a_look_at_a_table_nobody_described_proposes_a_command(embedded: dict[st
     done = CliRunner().invoke(app, look)
     assert done.exit_code == 0, done.output
     assert "--columns user=USER" in done.output and "--table searches" in done.output
+
+
+@pytest.mark.parametrize("kind", ["postgresql", "mariadb", "sqlite", "duckdb"])
+def test_a_view_is_a_query_and_must_be_stated(
+    kind: str, embedded: dict[str, str], request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    source = embedded.get(kind) or request.getfixturevalue(kind)
+    view = "CREATE VIEW few AS SELECT who, what, seen FROM searches LIMIT 3"
+    if kind == "postgresql":
+        driver = import_module("adbc_driver_postgresql.dbapi")
+        with driver.connect(source, autocommit=True) as connection, connection.cursor() as cursor:
+            cursor.execute(view)
+    elif kind == "mariadb":
+        with contextlib.closing(_mysql(source)) as connection, connection.cursor() as cursor:
+            cursor.execute(view)
+    else:
+        made = sqlite3.connect(source.partition("://")[2]) if kind == "sqlite" else duckdb.connect(source[9:])
+        with contextlib.closing(made):
+            made.execute(view)
+            made.commit()
+    with pytest.raises(InputError, match="no table but a view"), fetched(source, None, "few", tmp_path / "work"):
+        pass
+    assert not list(tmp_path.glob("work/*"))
+    with hubbub.read_log(source, columns=COLUMNS, table="few", own_query=True) as log:
+        assert log.ingested.own_query and log.ingested.kept == 3
