@@ -34,20 +34,20 @@ class DuckDB:
         if threads is not None and threads < 1:
             raise ParameterError("The number of threads must be at least 1.", given=threads)
         self.work = work
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "memory_limit": memory.strip(),
+            "temp_directory": str(work / "spill"),
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "preserve_insertion_order": "false",
+        }
         try:
-            self.connection = duckdb.connect(
-                config={
-                    "memory_limit": memory.strip(),
-                    "temp_directory": str(work / "spill"),
-                    "autoinstall_known_extensions": "false",
-                    "autoload_known_extensions": "false",
-                    "preserve_insertion_order": "false",
-                }
-            )
+            with self._plain_errors():
+                self.connection = duckdb.connect(config=settings)
         except duckdb.ParserException:
             raise not_a_size from None
         if threads is not None:
-            self.connection.execute(f"SET threads = {threads}")
+            self._run(f"SET threads = {threads}")
 
     @contextmanager
     def _plain_errors(self) -> Iterator[None]:
@@ -81,7 +81,8 @@ class DuckDB:
 
     def register(self, name: str, table: pa.Table) -> None:
         """Make an Arrow table readable under a name."""
-        self.connection.register(name, table)
+        with self._plain_errors():
+            self.connection.register(name, table)
 
     def view(self, name: str, sql: str) -> None:
         """Name a query without running it."""

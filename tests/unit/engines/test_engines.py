@@ -129,6 +129,17 @@ def test_out_of_memory_and_missing_files_are_said_plainly(tmp_path: Path) -> Non
     engine.close()
 
 
+def test_too_little_memory_to_register_a_table_is_said_plainly(tmp_path: Path) -> None:
+    engine, refused = DuckDB(tmp_path, memory="1B"), 0  # whether a byte is enough changes from call to call
+    for _ in range(300):
+        try:
+            engine.register("given", pa.table({"x": [1]}))
+        except ParameterError as error:
+            assert "memory" in str(error)
+            refused += 1
+    assert refused
+
+
 def test_a_bound_that_bounds_nothing_is_our_bug() -> None:
     with pytest.raises(OurBug):
         bound.first_keys(QUERIES, 0)
