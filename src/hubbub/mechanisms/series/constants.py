@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
+from itertools import accumulate
 
 from hubbub.errors import ParameterError
 from hubbub.privacy.gaussian import DELTA_SLACK, mu_of, threshold_for
@@ -63,7 +64,12 @@ class SeriesConstants:
     @cached_property
     def mass(self) -> int:
         """M: all multiples of the planned periods; a longer series does not change it."""
-        return sum(sum(self.multiples(t)) for t in range(self.periods))
+        return self._before[self.periods]
+
+    @cached_property
+    def _before(self) -> tuple[int, ...]:
+        """The multiples of all runs before each possible one, added up; the last is of all of them."""
+        return tuple(accumulate((sum(self.multiples(t)) for t in range(self.longest)), initial=0))
 
     @cached_property
     def common(self) -> int:
@@ -96,19 +102,22 @@ class SeriesConstants:
 
     def rest(self, t: int, j: int) -> int:
         """The multiples from round j of run t to the planned end; after that end, to the end of the run."""
-        later = sum(sum(self.multiples(i)) for i in range(t + 1, self.periods))
-        return sum(self.multiples(t)[j:]) + later
+        return sum(self.multiples(t)[j:]) + max(0, self.mass - self._before[t + 1])
 
-    @cache  # noqa: B019 - as many as there are periods, and plans are few
     def spent(self, t: int) -> Fraction:
         """φ_t: the largest part of her budget that a user can have spent after run t, rounded up."""
-        if t >= self.periods:
-            return Fraction(1)
-        left = Fraction(FINE)
-        for i in range(t + 1):
-            for j, m in enumerate(self.multiples(i)):
-                left = Fraction(math.floor(left * max(Fraction(0), 1 - self.greed * m / self.rest(i, j))))
-        return 1 - left / FINE
+        return Fraction(FINE - self._left[t], FINE) if t < self.periods else Fraction(1)
+
+    @cached_property
+    def _left(self) -> tuple[int, ...]:
+        """The least that is left of FINE parts of a budget after each planned run: every division rounds down."""
+        left, after = FINE, []
+        for t in range(self.periods):
+            for j, m in enumerate(self.multiples(t)):
+                all_of_it = self.greed.denominator * self.rest(t, j)
+                left = left * max(0, all_of_it - self.greed.numerator * m) // all_of_it
+            after.append(left)
+        return tuple(after)
 
     # -------------------------------------------------------------- tests
 
@@ -119,7 +128,7 @@ class SeriesConstants:
     def window_mass(self, t: int, window: int, rounds: int) -> int:
         """M_w: the multiples of a window that ends with so many rounds of run t."""
         start = 0 if window == FOREVER else t + 1 - window
-        return sum(sum(self.multiples(i)) for i in range(start, t)) + sum(self.multiples(t)[:rounds])
+        return self._before[t] - self._before[start] + sum(self.multiples(t)[:rounds])
 
     @cached_property
     def chance(self) -> float:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import accumulate
 
 import numpy as np
 
@@ -27,16 +28,26 @@ SHOWN = 3
 
 def root(length: int) -> tuple[int, ...]:
     """C̃_j = ⌊2^10 c_j⌋, c_j = binomial(2j, j)/4^j: the first column of the square root of all ones."""
-    return tuple(SCALE * math.comb(2 * j, j) // 4**j for j in range(length))
+    found, middle = [], 1
+    for j in range(length):
+        found.append(SCALE * middle // 4**j)
+        middle = middle * (2 * (2 * j + 1)) // (j + 1)
+    return tuple(found)
 
 
+@cache
 def inverse(length: int) -> tuple[Fraction, ...]:
-    """d with d * C̃ = (1, 1, …): running sums of what was counted, from the measurements."""
-    c, d = root(length), list[Fraction]()
+    """d with d * C̃ = (1, 1, …): running sums of what was counted, from the measurements.
+
+    d_n = e_n/2^(10(n + 1)), and so 2^(10 n) = Σ_i e_i C̃_(n−i) 2^(10(n−1−i)) + e_n in integers.
+    """
+    c, e = root(length), list[int]()
     for n in range(length):
-        known = sum((d[i] * c[n - i] for i in range(n)), Fraction(0))
-        d.append((1 - known) / c[0])
-    return tuple(d)
+        known = 0
+        for i in range(n):  # Horner's rule: the last e is shifted least
+            known = known * SCALE + e[i] * c[n - i]
+        e.append(SCALE**n - known)
+    return tuple(Fraction(value, SCALE ** (n + 1)) for n, value in enumerate(e))
 
 
 @dataclass(frozen=True)
@@ -91,10 +102,15 @@ class CountConstants:
 
         A linear combination of noisy numbers: after the noise, so floats may do it.
         """
-        d = inverse(len(measured))
-        total = sum(float(d[-1 - j]) * y.astype(np.float64) for j, y in enumerate(measured))
+        d, last = inverse(self.longest), len(measured) - 1
+        total = sum(float(d[last - j]) * y.astype(np.float64) for j, y in enumerate(measured))
         rounded: Integers = np.rint(np.asarray(total)).astype(np.int64)
-        return rounded, math.sqrt(self.to_date_variance * float(sum(x * x for x in d)))
+        return rounded, math.sqrt(self.to_date_variance * self._squares[last])
+
+    @cached_property
+    def _squares(self) -> tuple[float, ...]:
+        """d_0² + … + d_n² for every n: the variance of an estimate, by that of a measurement."""
+        return tuple(float(total) for total in accumulate(x * x for x in inverse(self.longest)))
 
     @property
     def in_period_sd(self) -> float:

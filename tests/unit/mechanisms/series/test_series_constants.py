@@ -73,6 +73,21 @@ def test_what_a_user_can_have_spent_is_an_upper_bound() -> None:
     assert fast.spent(12) == fast.spent(13) == 1  # after the planned end
 
 
+def test_a_long_plan_costs_no_more_for_each_period_than_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums over runs are kept, not made again for every test: 400 days take as long as they are, not their cube."""
+    asked = {100: 0, 200: 0}
+    multiples = SeriesConstants.multiples
+
+    def counted(plan: SeriesConstants, t: int) -> tuple[int, ...]:
+        asked[plan.periods] += 1
+        return multiples(plan, t)
+
+    monkeypatch.setattr(SeriesConstants, "multiples", counted)
+    for periods in asked:
+        Series(epsilon=2, delta="1e-6", periods=periods, first="2026-01-01", length="day")
+    assert asked[200] < 2.2 * asked[100]
+
+
 def test_windows_never_reach_before_the_start() -> None:
     plan = constants(2)
     assert plan.windows(0) == (FOREVER,)
