@@ -4,8 +4,8 @@ plan      what is fixed before the first look, and booked as one entry of the le
 story     the commands: add a period, show, end                 run       one run, commit by commit
 records   who held what, in the engine                          publish   what a period publishes
 state     files and manifest, tied to the ledger                arrays    what users have left, what keys gathered
-    erase     a user who asks for it contributes no more            periods   the other unit: crowd for each period
-    next_period   adds a period, whatever the unit
+kept      what the state has of one table                       erase     a user who asks for it contributes no more
+periods   the other unit: crowd for each period                 next_period   adds a period, whatever the unit
 """
 
 from __future__ import annotations

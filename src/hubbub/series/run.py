@@ -17,7 +17,8 @@ import pyarrow as pa
 from hubbub.mechanisms.series.constants import SeriesConstants
 from hubbub.mechanisms.series.rounds import SeriesRound, SeriesSums, late, passing, play
 from hubbub.series import arrays
-from hubbub.series.arrays import Purses, flagged, read_arrays, write_arrays
+from hubbub.series.arrays import Purses, flagged
+from hubbub.series.kept import KeptTable
 from hubbub.series.publish import ReleasedKeys, rows, write_period
 from hubbub.series.records import EngineSeriesPools, SeriesRecords
 from hubbub.series.state import IDLE, StateFolder
@@ -40,6 +41,7 @@ class SeriesRun:
         self.series, self.folder, self.engine, self.noise, self.secret = series, folder, engine, noise, secret
         self.plan: SeriesConstants = series.constants
         self.t = folder.state.run
+        self.kept = KeptTable(folder, self.t)
 
     # -------------------------------------------------------------- reading a period
 
@@ -51,19 +53,19 @@ class SeriesRun:
         """The records of a period, and noise for keys that are new: the first commit of a run."""
         state, t = self.folder.state, self.t
         records = self.records()
-        out = self._out()[0]
+        out = self.kept.out()[0]
         records.read(t, state.users, state.keys, self.plan.limit, out)
         names = records.write(t, self.folder.path)
         seen = self.engine.fetch("SELECT DISTINCT kid FROM series_new_pool").column("kid").to_numpy()
-        names.append(self._write("seen", {"kid": seen}))
+        names.append(self.kept.write("seen", {"kid": seen}))
         new_users, new_keys = records.added("users"), records.added("keys")
-        gathered = self._gathered().next_run() if t else SeriesSums.nothing(0)
+        gathered = self.kept.gathered().next_run() if t else SeriesSums.nothing(0)
         gathered = gathered.joined(late(self.plan, t, new_keys, self.noise))
-        names.append(arrays.write_past(self._path("past"), gathered))
+        names.append(arrays.write_past(self.kept.path("past"), gathered))
         counts = self.series.counts
         most = (0, 0) if counts is None else (counts.budget, counts.entries)
-        purses = self._purses().joined(Purses.full(new_users, self.plan.budget, *most))
-        names.append(arrays.write_purses(self._path("purses"), purses))
+        purses = self.kept.purses().joined(Purses.full(new_users, self.plan.budget, *most))
+        names.append(arrays.write_purses(self.kept.path("purses"), purses))
         state = replace(
             state,
             stage=0,
@@ -72,7 +74,7 @@ class SeriesRun:
             keys=state.keys + new_keys,
             about=about,
         )
-        self.folder.commit(state, names, gone=self._named("past", "purses", "sums"))
+        self.folder.commit(state, names, gone=self.kept.named("past", "purses", "sums"))
 
     # -------------------------------------------------------------- rounds
 
@@ -82,18 +84,18 @@ class SeriesRun:
         if state.stage == len(self.plan.multiples(t)):
             return
         self.records()
-        out = self._out()[0]
+        out = self.kept.out()[0]
         pools = EngineSeriesPools(self.engine, t, state.users, state.keys, out)
-        purses, gathered = self._purses(), self._gathered()
+        purses, gathered = self.kept.purses(), self.kept.gathered()
         for j in range(state.stage, len(self.plan.multiples(t))):
             before = SeriesRound(gathered, purses.selection)
             after = play(self.plan, t, j, pools, before, flagged([out], state.keys), self.noise)
             gathered, purses = after.gathered, replace(purses, selection=after.left)
             names = [
-                write_arrays(self._path("sums", j), {arrays.NOW: gathered.now}),
-                arrays.write_purses(self._path("purses", j), purses),
+                self.kept.write("sums", {arrays.NOW: gathered.now}, j),
+                arrays.write_purses(self.kept.path("purses", j), purses),
             ]
-            self.folder.commit(replace(self.folder.state, stage=j + 1), names, gone=self._named("purses", "sums"))
+            self.folder.commit(replace(self.folder.state, stage=j + 1), names, gone=self.kept.named("purses", "sums"))
 
     # -------------------------------------------------------------- release and counts
 
@@ -101,39 +103,39 @@ class SeriesRun:
         """Test, count, and keep the period's public files as bytes; `outputs` says what the ledger keeps of them."""
         state, t, counts = self.folder.state, self.t, self.series.counts
         records = self.records()
-        out, runs = self._out()
-        seen = flagged((read_arrays(p)["kid"] for p in self._paths("seen")), state.keys)
-        passed = passing(self.plan, t, self._gathered()) & seen & ~flagged([out], state.keys)
+        out, runs = self.kept.out()
+        seen = flagged(self.kept.seen(), state.keys)
+        passed = passing(self.plan, t, self.kept.gathered()) & seen & ~flagged([out], state.keys)
         new = np.flatnonzero(passed)
         ids, runs = np.concatenate([out, new]), np.concatenate([runs, np.full(new.size, t, np.int64)])
-        names = [self._write("out", {"kid": new})]
+        names = [self.kept.write("out", {"kid": new})]
         to_date: dict[int, dict[int, int]] = {}
         in_period: dict[int, int] = {}
         if counts is not None:
-            purses = self._purses()
+            purses = self.kept.purses()
             x, paid = self._counted(records, self._due(ids, runs), purses.to_date // counts.price(t), ids)
-            y = self._mixed(ids, x, counts.column)
+            y = self.kept.mixed(ids, x, counts.column, state.keys)
             y += self.noise.gaussian(f"run {t} to date", counts.to_date_variance, ids.size)
-            names.append(self._write("counted", {"kid": ids, "x": x, "y": y}))
+            names.append(self.kept.write("counted", {"kid": ids, "x": x, "y": y}))
             here = "series_now_kept AS n JOIN series_due AS o ON n.kid = o.kid"
             held = f"SELECT n.person AS person, n.kid AS kid FROM {here}"
             z, entries = self._counted(records, held, purses.in_period, ids)
             z += self.noise.gaussian(f"run {t} in period", counts.in_period_variance, ids.size)
             in_period = dict(zip(ids.tolist(), z.tolist(), strict=True))
-            to_date = self._measured() | {t: dict(zip(ids.tolist(), y.tolist(), strict=True))}
+            to_date = self.kept.measured() | {t: dict(zip(ids.tolist(), y.tolist(), strict=True))}
             left = replace(
                 purses, to_date=purses.to_date - paid * counts.price(t), in_period=purses.in_period - entries
             )
-            names.append(arrays.write_purses(self._path("purses", "end"), left))
+            names.append(arrays.write_purses(self.kept.path("purses", "end"), left))
         else:
-            names.append(arrays.write_purses(self._path("purses", "end"), self._purses()))
+            names.append(arrays.write_purses(self.kept.path("purses", "end"), self.kept.purses()))
         labels = {run: self.series.calendar.label(n) for run, n in enumerate(state.periods)}
         table = rows(self.series, ReleasedKeys(ids, runs, to_date, in_period), records.texts(ids), labels)
         place = f"published-{t:03}"
         write_period(self.folder.path / place, self.series, table, facts)
         names += [f"{place}/{path.name}" for path in sorted((self.folder.path / place).iterdir())]
         ended = replace(state, run=t + 1, stage=IDLE, about={})
-        gone = [*self._named("purses"), f"now-{t:03}.parquet"]
+        gone = [*self.kept.named("purses"), f"now-{t:03}.parquet"]
         self.folder.commit(ended, names, gone, drawn=outputs(self.folder.path / place))
 
     def _due(self, ids: Integers, runs: Integers) -> str:
@@ -154,52 +156,3 @@ class SeriesRun:
         counted[by_key.column("kid").to_numpy()] = by_key.column("n").to_numpy()
         paid[by_user.column("person").to_numpy()] = by_user.column("n").to_numpy()
         return counted[ids], paid
-
-    def _mixed(self, ids: Integers, x: Integers, column: tuple[int, ...]) -> Integers:
-        """Σ_j C̃_{t−j} x_j for each key, over the runs since it came out."""
-        mixed = np.zeros(self.folder.state.keys, np.int64)
-        mixed[ids] = column[0] * x
-        for i, path in self._by_run("counted"):
-            kept = read_arrays(path)
-            mixed[kept["kid"]] += column[self.t - i] * kept["x"]
-        return mixed[ids]
-
-    def _measured(self) -> dict[int, dict[int, int]]:
-        found = {}
-        for i, path in self._by_run("counted"):
-            kept = read_arrays(path)
-            found[i] = dict(zip(kept["kid"].tolist(), kept["y"].tolist(), strict=True))
-        return found
-
-    # -------------------------------------------------------------- files of the state
-
-    def _out(self) -> tuple[Integers, Integers]:
-        """Keys that came out in earlier runs, and in which."""
-        ids, runs = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-        for i, path in self._by_run("out"):
-            ids.append(read_arrays(path)["kid"])
-            runs.append(np.full(ids[-1].size, i, np.int64))
-        return np.concatenate(ids), np.concatenate(runs)
-
-    def _gathered(self) -> SeriesSums:
-        (past,), now = self._paths("past"), self._paths("sums")
-        return arrays.read_gathered(past, now[0] if now else None)
-
-    def _purses(self) -> Purses:
-        paths = self._paths("purses")
-        return arrays.read_purses(paths[0]) if paths else Purses.full(0, 0, 0, 0)
-
-    def _named(self, *kinds: str) -> list[str]:
-        return [name for name in self.folder.state.files if name.split("-")[0] in kinds]
-
-    def _paths(self, kind: str) -> list[Path]:
-        return [self.folder.path / name for name in sorted(self._named(kind))]
-
-    def _by_run(self, kind: str) -> list[tuple[int, Path]]:
-        return [(int(path.stem.split("-")[1]), path) for path in self._paths(kind)]
-
-    def _path(self, kind: str, part: object = "") -> Path:
-        return self.folder.path / ("-".join([kind, f"{self.t:03}", *([str(part)] if part != "" else [])]) + ".parquet")
-
-    def _write(self, kind: str, columns: dict[str, Integers]) -> str:
-        return write_arrays(self._path(kind), columns)
