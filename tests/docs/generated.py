@@ -1,13 +1,14 @@
 """The parts of pages that are made from the code: tables of parameters, the reference of public names, the rooms.
 
 A part stands between `<!-- made: parameters crowd -->` and `<!-- end -->`. `python -m tests.docs.generated` makes all
-of them again; a test fails where a page differs from the code.
+of them again, and the names that help texts list; a test fails where a page, or a name, differs from the code.
 """
 
 from __future__ import annotations
 
 import enum
 import inspect
+import pkgutil
 import re
 from collections.abc import Iterator
 from importlib import import_module
@@ -19,6 +20,8 @@ from tests.docs.blocks import PAGES, ROOT
 from tests.docs.way import mapped, way
 
 import hubbub
+from hubbub.cli import names as written
+from hubbub.cli.options import REGISTRIES
 from hubbub.mechanisms import Mechanism, measured, mechanisms
 from hubbub.privacy import delta
 
@@ -157,6 +160,17 @@ MAKERS = {
 }
 
 
+def names() -> str:
+    """The file of names for help texts: those that the registries hold."""
+    said = [f'"""{written.__doc__}"""\n', "from __future__ import annotations\n", "NAMES = {"]
+    for kind, place in REGISTRIES.items():
+        registry = pkgutil.resolve_name(place)
+        said.append(f'    "{kind}": (')
+        said += [f'        "{name}",' for name in (registry() if callable(registry) else registry)]
+        said.append("    ),")
+    return "\n".join([*said, "}", ""])
+
+
 def made(text: str) -> str:
     """A page's text with all its made parts made again."""
     return PART.sub(lambda found: f"{found[1]}{MAKERS[found[2]](found[3])}{found[5]}", text)
@@ -168,6 +182,7 @@ def parts(page: Path) -> list[tuple[str, str]]:
 
 
 if __name__ == "__main__":
+    Path(written.__file__).write_text(names(), encoding="utf-8")
     for page in PAGES:
         before = page.read_text(encoding="utf-8")
         if (after := made(before)) != before:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -95,13 +93,6 @@ def test_what_a_test_adds_is_gone_after_it() -> None:
     with found.added(Shape):
         assert "taken" in found
     assert "taken" not in found
-
-
-def test_help_loads_no_registry() -> None:
-    code = "import sys; from hubbub.cli import app; app(['--help'], standalone_mode=False); print([*sys.modules])"
-    seen = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "hubbub.cli.release" in seen
-    assert not any(room in seen for room in ("'hubbub.mechanisms.", "'hubbub.worth.tasks.", "'hubbub.show.export."))
 
 
 def test_a_home_that_fails_fails_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
     options    every shared option, declared once in typed groups    config    the file that may hold them
     terminal   groups in, words out, errors to exit codes            raw_log   a log opened for a look or a release
+    names      what is installed, for help texts: nothing is imported to list it
 
 Exit codes: 0 done; 1 a check failed; 2 the user's mistake or a refusal; 3 our bug.
 """

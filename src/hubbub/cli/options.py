@@ -6,15 +6,18 @@ What an option may also say in a configuration file follows from the same declar
 from __future__ import annotations
 
 import re
+import sys
 from copy import copy
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 from typer.core import TyperCommand
 
+from hubbub.cli.names import NAMES
 from hubbub.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -32,8 +35,10 @@ REGISTRIES = {
 
 
 def installed(kind: str) -> str:
-    """The names of everything there is of a kind; imported only when asked, because `hubbub --help` must be quick."""
+    """The names of everything there is of a kind. Help must be quick: what is written down is not imported for it."""
     module, _, name = REGISTRIES[kind].partition(":")
+    if module not in sys.modules and not any(group.startswith("hubbub.") for group in entry_points().groups):
+        return ", ".join(NAMES[kind])
     registry = getattr(import_module(module), name)
     return ", ".join(registry() if callable(registry) else registry)
 

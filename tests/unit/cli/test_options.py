@@ -15,6 +15,7 @@ from tests.conftest import RELEASE, Hubbub
 
 from hubbub.cli import app
 from hubbub.cli.config import kinds_of
+from hubbub.cli.names import NAMES
 from hubbub.cli.options import REGISTRIES, MechanismOptions, NewLogOptions, ReleaseOptions, Without, installed
 from hubbub.cli.terminal import Terminal, command
 
@@ -105,6 +106,26 @@ def test_help_names_what_is_installed(hubbub: Hubbub, asked: str, kinds: tuple[s
     for kind in kinds:
         assert "".join(installed(kind).split()) in "".join(text.split()), "in spite of lines that end"
     assert not [kind for kind in REGISTRIES if f"{{{kind}}}" in text]
+
+
+def test_the_names_that_are_written_down_are_those_of_the_registries() -> None:
+    for kind in REGISTRIES:
+        assert ", ".join(NAMES[kind]) == installed(kind), "run python -m tests.docs.generated"
+
+
+def test_the_registries_are_asked_where_another_package_adds_something(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shelf.py").write_text("THINGS = ['abacus']")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(REGISTRIES, "engines", "shelf:THINGS")
+    assert installed("engines") == "duckdb, spark"
+    facts = tmp_path / "elsewhere" / "abacus-1.dist-info"
+    facts.mkdir(parents=True)
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: abacus\nVersion: 1\n")
+    (facts / "entry_points.txt").write_text("[hubbub.readers]\nabacus = shelf:THINGS")
+    monkeypatch.syspath_prepend(facts.parent)
+    assert installed("engines") == "abacus"
 
 
 def test_help_names_what_is_installed_later(hubbub: Hubbub, monkeypatch: pytest.MonkeyPatch) -> None:
