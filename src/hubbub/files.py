@@ -13,10 +13,12 @@ import os
 import re
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from hubbub.errors import OutputError
 
@@ -133,6 +135,20 @@ def hold(parent: Path, prefix: str, mode: int = 0o700) -> HeldFolder:
         if path.exists():
             return HeldFolder(path, held)
         os.close(held)
+
+
+def hold_work(work: Path | None, prefix: str) -> HeldFolder:
+    """A folder for copies of a raw log, below `--work` or where temporary files are; sweeps what killed runs left."""
+    with disk_errors(Path(work or "the temporary folder"), "--work"):
+        parent = Path(work or tempfile.gettempdir()).absolute()
+        parent.mkdir(parents=True, exist_ok=True)
+        sweep(parent, prefix)
+        return hold(parent, prefix)
+
+
+def create_private(file: Path) -> IO[bytes]:
+    """A new file, open for writing, that only its owner may read."""
+    return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 def sweep(parent: Path, prefix: str) -> bool:

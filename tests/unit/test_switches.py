@@ -34,7 +34,8 @@ NO_SIZE = {
         noise.gaussian:NUMERATOR_LIMIT noise.laplace:SCALE_LIMIT noise.laplace:NUMERATOR_LIMIT noise.uniform:MOST
         steps.holdings:MOST mechanisms.rounds:WIDEST_NOISE mechanisms.safelog.perturb:MOST_PAIRS
         mechanisms.series.constants:WIDEST mechanisms.series.constants:ROOM
-        mechanisms.sessions:MOST engines.spark.session:LEAST engines.spark.session:PATIENCE""",
+        mechanisms.sessions:MOST engines.spark.session:LEAST engines.spark.session:PATIENCE
+        ingest.clickhouse:SECONDS ingest.clickhouse:KEPT""",
     "a scale, and the audit samples the law on both sides": "noise.gaussian:DIRECT_BELOW noise.laplace:DIRECT_BELOW",
     "a rule for one line or one value, whatever else the log holds": """ingest.lines:MAX_LINE ingest.lines:NEWLINE
         ingest.lines:RETURN ingest.clean:BLANK ingest.numbers:LATEST ingest.numbers:MAX_RANK ingest.numbers:ISO_LENGTH

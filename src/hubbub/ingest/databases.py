@@ -2,6 +2,7 @@
 
     postgresql://host/shop   ADBC, through COPY             sqlite:///shop.db, duckdb:///shop.duckdb   read only
     mysql://host/shop, mariadb://host/shop                  PyMySQL, row by row from the server
+    clickhouse://host/shop, chdb:///folder                  Arrow, from a server or in this process (clickhouse.py)
 
 One statement in one transaction that reads only and sees one state of the database, however long it takes. A password
 never stands in the address: it would be in the shell's history and in run.toml. It comes from where the database's
@@ -21,16 +22,23 @@ from urllib.parse import SplitResult, unquote, urlsplit
 import pyarrow as pa
 
 from hubbub.errors import InputError, ParameterError
+from hubbub.ingest import clickhouse
+from hubbub.ingest.extras import imported
 from hubbub.ingest.frames import Batches, batches_of, is_frame, kept
 from hubbub.switches import switch
 
 ROWS = switch(__name__, "ROWS", 65_536, low=3)
+DRIVER = "The driver of this database"
+CLICKHOUSE = ("clickhouse", "chdb")
+BACKSLASHED = ("mysql", *CLICKHOUSE)  # a backslash in a text means something
 PASSWORDS = {
     "postgresql": "~/.pgpass, PGPASSWORD or a service file, as psql does",
     "mysql": "~/.my.cnf or MYSQL_PWD, as mysql does",
+    "clickhouse": "CLICKHOUSE_PASSWORD or ~/.clickhouse-client/config.xml, as clickhouse-client does",
 }
-KINDS = {"postgres": "postgresql", "mariadb": "mysql"} | {n: n for n in ("postgresql", "mysql", "sqlite", "duckdb")}
-EXAMPLES = "postgresql://host/database, mysql://host/database, sqlite:///FILE, duckdb:///FILE"
+KINDS = {"postgres": "postgresql", "mariadb": "mysql", "clickhouse+https": "clickhouse"}
+KINDS |= {name: name for name in ("postgresql", "mysql", "sqlite", "duckdb", "clickhouse", "chdb")}
+EXAMPLES = "postgresql://host/database, mysql://…, clickhouse://…, sqlite:///FILE, duckdb:///FILE, chdb:///FOLDER"
 
 
 def is_database(source: object) -> bool:
@@ -80,7 +88,7 @@ def fetched(
     _refuse(source, address, kind, query, table)
     if table and not own_query:
         _refuse_view(source, kind, table)
-    statement = query or f"SELECT * FROM {_quoted(str(table), '`' if kind == 'mysql' else chr(34))}"
+    statement = query or f"SELECT * FROM {_quoted(str(table), kind)}"
     with kept(_told(READERS[kind](source, statement), source, statement), work) as file:
         yield file
 
@@ -110,7 +118,9 @@ def _refuse_view(source: str, kind: str, table: str) -> None:
     """Refuse what is no table of its own rows; a name that is not there is refused when it is read."""
     asked, tables = RELATIONS[kind]
     schema, _, name = table.rpartition(".")
-    words = {"whole": _quoted(table, chr(34)), "name": name, "schema": schema}
+    words = {"whole": _quoted(table, kind), "name": name, "schema": schema}
+    if kind in BACKSLASHED:
+        words = {word: text.replace("\\", "\\\\") for word, text in words.items()}
     look = asked.format(**{word: text.replace("'", "''") for word, text in words.items()})
     found = {
         value.decode() if isinstance(value, bytes) else str(value)
@@ -146,13 +156,16 @@ def _failed(source: str, statement: str, error: Exception) -> InputError:
     )
 
 
-def _quoted(table: str, mark: str) -> str:
+def _quoted(table: str, kind: str) -> str:
     """A table's name, perhaps with its schema, as an identifier."""
+    if kind in CLICKHOUSE:
+        return ".".join(clickhouse.quoted(part) for part in table.split("."))
+    mark = "`" if kind == "mysql" else '"'
     return ".".join(f"{mark}{part.replace(mark, mark * 2)}{mark}" for part in table.split("."))
 
 
 def _postgresql(source: str, statement: str) -> Batches:
-    driver = _imported("adbc_driver_postgresql.dbapi", "postgres")
+    driver = imported("adbc_driver_postgresql.dbapi", "postgres", DRIVER)
     with driver.connect(source) as connection, connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         cursor.execute(statement)
@@ -177,7 +190,7 @@ def _sqlite(source: str, statement: str) -> Batches:
 
 
 def _mysql(source: str, statement: str) -> Batches:
-    driver = _imported("pymysql", "mysql")
+    driver = imported("pymysql", "mysql", DRIVER)
     at = urlsplit(source)
     options: dict[str, Any] = {"database": unquote(at.path.lstrip("/")), "charset": "utf8mb4"}
     if at.hostname:
@@ -205,6 +218,8 @@ READERS: dict[str, Callable[[str, str], Batches]] = {
     "mysql": _mysql,
     "sqlite": _sqlite,
     "duckdb": _duckdb,
+    "clickhouse": clickhouse.served,
+    "chdb": clickhouse.embedded,
 }
 
 
@@ -220,7 +235,14 @@ RELATIONS = {
         "SELECT table_type AS kind FROM information_schema.tables WHERE lower(table_name) = lower('{name}')",
         {"BASE TABLE"},
     ),
-}
+} | dict.fromkeys(
+    CLICKHOUSE,
+    (
+        "SELECT engine AS kind FROM system.tables "
+        "WHERE name = '{name}' AND database = if('{schema}' = '', currentDatabase(), '{schema}')",
+        {"MergeTree", "ReplicatedMergeTree", "SharedMergeTree", "Log", "StripeLog", "TinyLog", "Memory"},
+    ),
+)
 """How each database says what stands behind a name, and what it says of tables."""
 
 
@@ -253,14 +275,3 @@ def _file(source: str) -> Path:
             allowed=f"{at.scheme}:///absolute/path or {at.scheme}://relative/path",
         )
     return found
-
-
-def _imported(module: str, extra: str) -> Any:
-    from importlib import import_module
-
-    try:
-        return import_module(module)
-    except ImportError:
-        raise InputError(
-            "The driver of this database is not installed.", next=f"pip install 'hubbub[{extra}]'"
-        ) from None

@@ -6,8 +6,6 @@ whatever can be handed over as a stream of Arrow batches. From then on the log i
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hubbub.errors import InputError
-from hubbub.files import disk_errors, hold, sweep
+from hubbub.files import create_private, disk_errors, hold_work
 
 PREFIX = "hubbub-rows-"
 Batches = Iterator[pa.RecordBatch]
@@ -50,14 +48,10 @@ def batches_of(source: Any) -> Batches:
 @contextmanager
 def kept(batches: Batches, work: Path | None) -> Iterator[Path]:
     """The rows as a Parquet file that nobody else may read, removed at the end."""
-    with disk_errors(Path(work or "the temporary folder"), "--work"):
-        parent = Path(work or tempfile.gettempdir()).absolute()
-        parent.mkdir(parents=True, exist_ok=True)
-        sweep(parent, PREFIX)
-        held = hold(parent, PREFIX)
+    held = hold_work(work, PREFIX)
     try:
         file = held.path / "rows.parquet"
-        with disk_errors(parent, "--work"):
+        with disk_errors(held.path.parent, "--work"):
             _written(batches, file)
         yield file
     finally:
@@ -66,7 +60,7 @@ def kept(batches: Batches, work: Path | None) -> Iterator[Path]:
 
 def _written(batches: Batches, file: Path) -> None:
     """Write batches as they come; whoever calls removes the file if the stream breaks."""
-    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+    with create_private(file) as out:
         plain = (_plain(batch) for batch in batches)
         first = next(plain, None)
         if first is None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from hubbub.errors import InputError
-from hubbub.files import disk_errors, hold, sweep
+from hubbub.files import create_private, disk_errors, hold_work
 
 DASH = "-"
 PREFIX = "hubbub-input-"
@@ -29,15 +27,11 @@ def spooled(work: Path | None) -> Iterator[Path]:
     """Standard input as a file that nobody else may read, removed at the end."""
     if sys.stdin is None or sys.stdin.isatty():
         raise InputError("Nothing is piped into standard input.", given=DASH, next="name a file, or pipe one into it")
-    with disk_errors(Path(work or "the temporary folder"), "--work"):
-        parent = Path(work or tempfile.gettempdir()).absolute()
-        parent.mkdir(parents=True, exist_ok=True)
-        sweep(parent, PREFIX)
-        held = hold(parent, PREFIX)
+    held = hold_work(work, PREFIX)
     try:
         file = held.path / "standard-input"
-        with disk_errors(parent, "--work"):
-            with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:
+        with disk_errors(held.path.parent, "--work"):
+            with create_private(file) as copy:
                 shutil.copyfileobj(sys.stdin.buffer, copy)
             with file.open("rb") as copy:
                 head = copy.read(64)

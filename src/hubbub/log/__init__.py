@@ -7,7 +7,6 @@ line and belongs to exactly one user.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 
 from hubbub.errors import ParameterError
-from hubbub.files import HeldFolder, disk_errors, hold, sweep
+from hubbub.files import HeldFolder, hold_work
 
 if TYPE_CHECKING:
     from hubbub.engines import Engine
@@ -146,7 +145,7 @@ def read_log(
     from hubbub.ingest.databases import named
     from hubbub.ingest.distributed import apart, ingest_apart
 
-    held = _work_folder(work) if run is None else run
+    held = hold_work(work, WORK) if run is None else run
     try:
         made = engine(held.path) if callable(engine) else _engine(engine, held.path, master, memory, threads)
         try:
@@ -181,12 +180,3 @@ def _engine(name: str, work: Path, master: str | None, memory: str, threads: int
     module, _, opened = ENGINES[name].partition(":")
     made: Engine = getattr(import_module(module), opened)(work, master, memory, threads)
     return made
-
-
-def _work_folder(work: Path | None) -> HeldFolder:
-    """A folder for the cleaned copy of the raw log; the copies that killed runs left there are removed."""
-    with disk_errors(Path(work or "the temporary folder"), "--work"):
-        parent = Path(work or tempfile.gettempdir()).absolute()
-        parent.mkdir(parents=True, exist_ok=True)
-        sweep(parent, WORK)
-        return hold(parent, WORK)
