@@ -176,4 +176,4 @@ def embedded(monkeypatch: pytest.MonkeyPatch, engine: ClickHouse) -> None:
         def close(self) -> None:
             """Nothing is open."""
 
-    monkeypatch.setitem(sys.modules, "chdb.session", SimpleNamespace(Session=Session))  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "chdb.session", SimpleNamespace(Session=Session))
