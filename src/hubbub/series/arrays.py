@@ -35,8 +35,12 @@ class Purses:
 
 
 def write_arrays(path: Path, arrays: Mapping[str, Integers]) -> str:
-    """Write arrays of one length; the name of the file."""
-    pq.write_table(pa.table(dict(arrays)), path, compression="zstd", use_dictionary=False)
+    """Write arrays of one length; the name of the file.
+
+    Most are noise, in which no compressor finds anything but the leading zeros: packing alone takes those away.
+    """
+    packed = dict.fromkeys(arrays, "DELTA_BINARY_PACKED")
+    pq.write_table(pa.table(dict(arrays)), path, compression="none", use_dictionary=False, column_encoding=packed)
     return path.name
 
 
@@ -62,12 +66,11 @@ def write_past(path: Path, gathered: SeriesSums) -> str:
     return write_arrays(path, {BEFORE: gathered.before, **recent})
 
 
-def read_gathered(past: Path, now: Path | None) -> SeriesSums:
-    """What keys have gathered, in earlier runs and in this one so far."""
-    arrays = read_arrays(past)
-    before = arrays.pop(BEFORE)
-    recent = tuple(arrays[f"recent_{i}"] for i in range(len(arrays)))
-    return SeriesSums(before, recent, np.zeros_like(before) if now is None else read_arrays(now)[NOW])
+def read_past(path: Path) -> tuple[Integers, tuple[Integers, ...]]:
+    """What keys have gathered in all earlier runs, and in each of the last of them."""
+    found = read_arrays(path)
+    before = found.pop(BEFORE)
+    return before, tuple(found[f"recent_{i}"] for i in range(len(found)))
 
 
 def flagged(ids: Iterable[Integers], size: int) -> Flags:

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from hubbub.mechanisms.series import TABLE
-from hubbub.mechanisms.series.rounds import SeriesSums
+from hubbub.mechanisms.series.rounds import ArraySeriesPools, SeriesSums
 from hubbub.series import arrays
 from hubbub.series.arrays import Purses, read_arrays, write_arrays
 
@@ -31,6 +33,7 @@ class KeptTable:
 
     def __init__(self, folder: StateFolder, t: int, table: str = TABLE) -> None:
         self.folder, self.t, self.table = folder, t, table
+        self._read: tuple[Path, tuple[Integers, tuple[Integers, ...]]] | None = None
 
     # -------------------------------------------------------------- what they say
 
@@ -49,7 +52,22 @@ class KeptTable:
     def gathered(self) -> SeriesSums:
         """What keys have gathered, this run's rounds so far included."""
         (past,), now = self.paths("past"), self.paths("sums")
-        return arrays.read_gathered(past, now[0] if now else None)
+        if self._read is None or self._read[0] != past:  # a file of the state never changes
+            self._read = past, arrays.read_past(past)
+        before, recent = self._read[1]
+        return SeriesSums(before, recent, read_arrays(now[0])[arrays.NOW] if now else np.zeros_like(before))
+
+    def write_past(self, gathered: SeriesSums) -> str:
+        """Write what keys have gathered in earlier runs; the name of the file, which is not read again here."""
+        path = self.path("past")
+        self._read = path, (gathered.before, gathered.recent)
+        return arrays.write_past(path, gathered)
+
+    def pools(self, users: int, keys: int) -> ArraySeriesPools:
+        """The pools of all users, with those pairs marked that entered in this run."""
+        pairs = [pq.read_table(path) for path in self.paths("pool")]
+        person, kid, run = (pa.concat_tables(pairs).column(name).to_numpy() for name in ("person", "kid", "run"))
+        return ArraySeriesPools(person, kid, run == self.t, users, keys)
 
     def purses(self) -> Purses:
         """What users have left."""

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.mechanisms.series.constants import SeriesConstants
-from hubbub.mechanisms.series.rounds import SeriesRound, SeriesSums, late, passing, play
+from hubbub.mechanisms.series.rounds import SeriesPools, SeriesRound, SeriesSums, late, passing, play
 from hubbub.series import arrays
 from hubbub.series.arrays import Purses, flagged
 from hubbub.series.kept import KeptTable
@@ -61,7 +61,7 @@ class SeriesRun:
         new_users, new_keys = records.added("users"), records.added("keys")
         gathered = self.kept.gathered().next_run() if t else SeriesSums.nothing(0)
         gathered = gathered.joined(late(self.plan, t, new_keys, self.noise))
-        names.append(arrays.write_past(self.kept.path("past"), gathered))
+        names.append(self.kept.write_past(gathered))
         counts = self.series.counts
         most = (0, 0) if counts is None else (counts.budget, counts.entries)
         purses = self.kept.purses().joined(Purses.full(new_users, self.plan.budget, *most))
@@ -85,7 +85,9 @@ class SeriesRun:
             return
         self.records()
         out = self.kept.out()[0]
-        pools = EngineSeriesPools(self.engine, t, state.users, state.keys, out)
+        pools: SeriesPools = self.kept.pools(state.users, state.keys)
+        if self.engine.distributed:
+            pools = EngineSeriesPools(self.engine, t, state.users, state.keys, out)
         purses, gathered = self.kept.purses(), self.kept.gathered()
         for j in range(state.stage, len(self.plan.multiples(t))):
             before = SeriesRound(gathered, purses.selection)

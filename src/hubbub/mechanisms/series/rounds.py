@@ -160,24 +160,30 @@ def play(
 
 @dataclass
 class ArraySeriesPools:
-    """Pools as arrays, for audits and small tests: rows are (user, key), `new` says which entered in this run."""
+    """Pools as arrays: rows are (user, key), `new` says which entered in this run."""
 
     user: Integers
     key: Integers
     new: Flags
     users: int
     keys: int
-    _scores: Integers | None = None
+    _counting: tuple[Integers, Integers, Integers] | None = None
+    """Of the rows that count: user, key, score."""
 
     def squares(self, old: Integers, new: Integers) -> Integers:
         """By counting."""
-        self._scores = np.where(self.new, new[self.key], old[self.key])
-        return _sum(self.user, self._scores**2, self.users)
+        small_old, small_new = old.astype(np.int8), new.astype(np.int8)  # at most LEVELS: quick to look up
+        found = np.where(self.new, small_new[self.key], small_old[self.key])
+        rows = np.flatnonzero(found)
+        user, score = self.user[rows], found[rows].astype(np.int64)
+        self._counting = user, self.key[rows], score
+        return _sum(user, score * score, self.users)
 
     def sums(self, units: Integers) -> Integers:
         """By counting."""
-        assert self._scores is not None
-        return _sum(self.key, self._scores * units[self.user], self.keys)
+        assert self._counting is not None
+        user, key, score = self._counting
+        return _sum(key, score * units[user], self.keys)
 
 
 def _sum(at: Integers, values: Integers, size: int) -> Integers:
