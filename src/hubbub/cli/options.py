@@ -183,7 +183,8 @@ class LogOptions(LedgerOptions, EngineOptions, ReadingOptions):
     log: Annotated[
         str | None,
         typer.Argument(
-            help="The log: a file, a folder, a quoted glob, - (standard input), or a database.", metavar="LOG"
+            help="The log: a file, a folder, a quoted glob, - (standard input), s3://…, https://…, or a database.",
+            metavar="LOG",
         ),
     ] = None
     config: Annotated[

@@ -79,22 +79,19 @@ def with_format(log: Log, terminal: Terminal) -> Log:
 
 @contextmanager
 def on_disk(log: Log) -> Iterator[Log]:
-    """The log where it can be read more than once: standard input and rows of a database are removed after use."""
-    from hubbub.ingest.databases import fetched, is_database, refuse_statements
+    """The log where it can be read more than once; copies of what lies elsewhere are removed after use."""
+    from hubbub.ingest.places import named
     from hubbub.ingest.standard_input import DASH, spooled
 
     source, work = log.require(), Path(log.work) if log.work else None
-    if is_database(source):
-        with fetched(source, log.query, log.table, work, bool(log.own_query)) as file:
-            own = log.own_query or log.query is not None
-            yield replace(log, log=str(file), format=log.format or "table", query=None, table=None, own_query=own)
-        return
-    refuse_statements(source, log.query, log.table)
-    if source != DASH:
-        yield log
-        return
-    with spooled(work) as file:
-        yield replace(log, log=str(file))
+    with named(source, log.query, log.table, work, bool(log.own_query)) as (place, form):
+        own = True if log.query else log.own_query
+        here = replace(log, log=str(place), format=log.format or form, query=None, table=None, own_query=own)
+        if source != DASH:
+            yield here
+            return
+        with spooled(work) as file:
+            yield replace(here, log=str(file))
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Bytes of a log → cleaned records in SearchLog's columns, and the records that were set aside.
 
     sources   which files, opened as streams; archives, standard_input   zip members, `-`
-    databases, clickhouse, frames   rows of a database or in memory, kept in a file while they are read
+    places    where a log's files are: databases, clickhouse, frames (rows, kept in a file) and stores (objects, copied)
     readers   the register: one file per format                         stated   what an owner states about a log
     arrays    one large JSON array → lines                              events   logs of services, line by line
     lines     the line rule: a newline always ends a record             encodings   other text → UTF-8

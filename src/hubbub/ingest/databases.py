@@ -24,7 +24,7 @@ import pyarrow as pa
 from hubbub.errors import InputError, ParameterError
 from hubbub.ingest import clickhouse
 from hubbub.ingest.extras import imported
-from hubbub.ingest.frames import Batches, batches_of, is_frame, kept
+from hubbub.ingest.frames import Batches, kept
 from hubbub.switches import switch
 
 ROWS = switch(__name__, "ROWS", 65_536, low=3)
@@ -52,27 +52,6 @@ def shown(source: str) -> str:
     if parts.password is None:
         return source
     return parts._replace(netloc=parts.netloc.replace(f":{parts.password}@", ":…@")).geturl()
-
-
-@contextmanager
-def named(
-    source: Any,
-    query: str | None = None,
-    table: str | None = None,
-    work: Path | None = None,
-    own_query: bool = False,
-) -> Iterator[tuple[str | Path, str | None]]:
-    """Where a log's files are, and in which format, if that follows from what it is."""
-    if is_database(source):
-        with fetched(source, query, table, work, own_query) as file:
-            yield file, "table"
-        return
-    refuse_statements(source, query, table)
-    if is_frame(source):
-        with kept(batches_of(source), work) as file:
-            yield file, "table"
-    else:
-        yield source, None
 
 
 @contextmanager

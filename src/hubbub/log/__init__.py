@@ -130,7 +130,9 @@ def read_log(
     run: Run | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> SearchLog:
-    """Read and clean a log: a file, folder or glob, a database, or rows; it lives in the engine until it is closed.
+    """Read and clean a log: a file, folder or glob, objects of a store (`s3://…`), a database, or rows.
+
+    It lives in the engine until it is closed.
 
     The format `auto` is recognised by names and first lines; `ingested.format` then says what it was taken for.
     Of a table, `separator`, `encoding` and `time_format` say how its text is laid out, where its head does not;
@@ -142,8 +144,8 @@ def read_log(
     With a `run`, what takes long is kept in its folder, and read from there if it was interrupted.
     """
     from hubbub.ingest import AUTO, Stated, ingest, sniff
-    from hubbub.ingest.databases import named
     from hubbub.ingest.distributed import apart, ingest_apart
+    from hubbub.ingest.places import named
 
     held = hold_work(work, WORK) if run is None else run
     try:
