@@ -110,7 +110,7 @@ def check_mechanism(mechanism: Mechanism) -> None:
         tables=mechanism.tables,
         serp=mechanism.serp,
         pool=mechanism.pool,
-        public_list=mechanism.public_list,
+        public_list=mechanism.public_lists,
         previous=mechanism.previous,
         own_prior=mechanism.own_prior,
         vocabulary=mechanism.vocabulary,

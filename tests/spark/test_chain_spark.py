@@ -38,8 +38,8 @@ def lines() -> str:
 def test_a_seeded_chain_is_that_of_duckdb(make_engine: Make, tmp_path: Path) -> None:
     (tmp_path / "log.tsv").write_text(lines(), encoding="utf-8")
     known = QueryPool("list", pa.table({"query": ["nobody", "x", "y"]}), "0" * 64, 3, "a test", "list")
-    settings = {"epsilon": 20, "delta": "1e-3", "D": 5, "D_c": 6, "D_t": 5, "D_s": 3, "F": 20, "F_list": 2, "rounds": 3}
-    mechanism = build("crowd", {**settings, "language": "none"}, public_list=known)
+    settings = {"epsilon": 20, "delta": "1e-3", "D": 5, "D_c": 6, "D_t": 5, "D_s": 3, "F": 20, "rounds": 3}
+    mechanism = build("crowd", {**settings, "F_known": 2, "language": "none"}, public_list=known)
     seen = []
     engines: list[str | Make] = ["duckdb", make_engine]
     for engine in engines:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from hubbub import Crowd
 from hubbub.card import check
 from hubbub.engines.spark import Spark
 from hubbub.log import read_log
+from hubbub.mechanisms import build
 from hubbub.privacy.fingerprint import RECORDS, USERS
 from hubbub.privacy.ledger import Ledger
 from hubbub.public.lists import QueryPool
@@ -51,7 +51,8 @@ def test_a_release_of_every_table(make_engine: Callable[[Path], Spark], tmp_path
         return made
 
     listed = QueryPool("list", known, "0" * 64, known.num_rows, "a test", "list")
-    mechanism = Crowd(epsilon=20, delta="1e-3", D=6, F_list="1e-3", tables=TABLES, public_list=listed)
+    settings = {"epsilon": 20, "delta": "1e-3", "D": 6, "F_known": "1e-3", "known_words": "no"}
+    mechanism = build("crowd", settings, tables=TABLES, public_list=listed)
     with Ledger(tmp_path / "ledger.sqlite") as ledger, read_log(log, format="aol", engine=engine) as opened:
         result = run_release(opened, Plan(mechanism, tmp_path / "out"), ledger)
         assert any("tested_queries" in sql for sql in most), "the rounds ran inside the engine"

@@ -51,7 +51,8 @@ def build_card(mechanism: Mechanism, facts: Facts) -> Card:
             "per_row": mechanism.intervals(),
             "values": mechanism.values(),
             "expect_missing": _missing(mechanism),
-            "spurious_rows": mechanism.spurious(),
+            "spurious_rows": mechanism.spurious_among(_rows(mechanism, facts)),
+            "nobodys": dict(mechanism.nobodys()),
             "how_to_use": "README.md beside this card",
         },
         "hazards": _hazards(mechanism, facts),
@@ -78,6 +79,12 @@ def columns(mechanism: Mechanism, table: str) -> list[str]:
 
 
 # ------------------------------------------------------------------ section by section
+
+
+def _rows(mechanism: Mechanism, facts: Facts) -> dict[str, int]:
+    """How many rows each table has that is made."""
+    made = {table: facts.files.get(f"{table}.parquet") for table in mechanism.tables}
+    return {table: file.rows for table, file in made.items() if file is not None and file.rows is not None}
 
 
 def _release(mechanism: Mechanism, facts: Facts) -> dict[str, object]:

@@ -165,7 +165,7 @@ def _made_anew(card: Card, document: dict[str, object]) -> Iterator[Finding]:
             tables=card.mechanism.tables,
             serp=_listed(card),
             pool=_pool(card, "pool"),
-            public_list=_pool(card, "list"),
+            public_list=[QueryPool.read(p) for p in card.mechanism.public_lists if p.get("use") == "list"],
             previous=_pool(card, "previous"),
             own_prior=next((OwnPrior.read(p) for p in card.mechanism.public_lists if p.get("use") == "prior"), None),
             vocabulary=next((Vocabulary.read(p) for p in card.mechanism.public_lists if p.get("use") == "words"), None),

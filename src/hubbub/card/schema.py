@@ -254,6 +254,8 @@ class Accuracy(Part):
     """What a value counts; cards made before it was said have nothing here."""
     expect_missing: str
     spurious_rows: str
+    nobodys: dict[str, float] = {}
+    """Rows of nobody to expect at most, by table, where the mechanism states it; older cards have nothing here."""
     how_to_use: str
 
 

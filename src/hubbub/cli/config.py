@@ -23,7 +23,8 @@ APART = ("config", "set")  # the file itself, and what is a table in it
 BUDGET = ("epsilon", "delta")  # options that are settings: --epsilon E is --set epsilon=E
 NUMBERS = (*BUDGET, "max_rejects")  # text on the command line, where 5% and 1e-6 are numbers, too
 PATHS = ("log", "out", "serp", "pool", "public_list", "prior", "previous", "work", "ledger")
-KINDS = {int: "a whole number", bool: "true or false", str: "text"}
+TEXTS = list[str]
+KINDS = {int: "a whole number", bool: "true or false", str: "text", TEXTS: "text, or a list of texts"}
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Configuration:
         return {**self.settings, **parse_settings([*(budget.set or []), *_pairs(vars(budget), BUDGET)])}
 
 
-def read_configuration(path: str | None, known: Mapping[str, type] | None = None) -> Configuration:
+def read_configuration(path: str | None, known: Mapping[str, Any] | None = None) -> Configuration:
     """A file that may hold these options, or all of a release; anything else in it is refused."""
     from hubbub.card.owner import read_config, read_owner
 
@@ -60,7 +61,7 @@ def read_configuration(path: str | None, known: Mapping[str, type] | None = None
     return Configuration(options, parse_settings(_pairs(settings) + _pairs(options, BUDGET)), card, owner)
 
 
-def kinds_of(*groups: type) -> dict[str, type]:
+def kinds_of(*groups: type) -> dict[str, Any]:
     """The options that a configuration may hold, and the type of each."""
     hints = {f.name: get_type_hints(group)[f.name] for group in groups for f in fields(group) if f.name not in APART}
     return {name: next(kind for kind in get_args(hint) if kind in KINDS) for name, hint in hints.items()}
@@ -69,11 +70,14 @@ def kinds_of(*groups: type) -> dict[str, type]:
 def resolved(*groups: object) -> dict[str, Any]:
     """Options as a file that runs the command again has them: paths as they can be found from anywhere."""
     given = {name: value for group in groups for name, value in vars(group).items() if name not in (*APART, *BUDGET)}
-    return given | {
-        name: str(Path(given[name]).absolute())
-        for name in PATHS
-        if given.get(name) not in (None, "-") and "://" not in given[name]
-    }
+    return given | {name: _found(given[name]) for name in PATHS if given.get(name) is not None}
+
+
+def _found(path: Any) -> Any:
+    """A path as it can be found from anywhere; several are several."""
+    if isinstance(path, list):
+        return [_found(one) for one in path]
+    return path if path == "-" or "://" in path else str(Path(path).absolute())
 
 
 def parse_settings(pairs: list[str]) -> dict[str, str]:
@@ -89,13 +93,15 @@ def parse_settings(pairs: list[str]) -> dict[str, str]:
     return settings
 
 
-def _checked(name: str, value: Any, known: Mapping[str, type]) -> Any:
+def _checked(name: str, value: Any, known: Mapping[str, Any]) -> Any:
     """Refuse what is no option, or not of the option's type: `not_private = "no"` must not mean yes."""
     if name not in known:
         allowed = ", ".join([*known, "[set]", "[card]"])
         raise ParameterError("The configuration has an unknown option.", given=name, allowed=allowed)
     if type(value) is known[name]:
         return value
+    if known[name] == TEXTS and (type(value) is str or (type(value) is list and all(type(v) is str for v in value))):
+        return [value] if type(value) is str else value
     if name in NUMBERS and type(value) in (int, float):
         return str(value)
     words = "a number or text" if name in NUMBERS else KINDS[known[name]]
@@ -105,7 +111,7 @@ def _checked(name: str, value: Any, known: Mapping[str, type]) -> Any:
 
 def _check_text(given: Mapping[str, Any]) -> None:
     """An empty shell variable must not mean the default; what is no text cannot stand in run.toml."""
-    for name, value in given.items():
+    for name, value in ((name, one) for name, v in given.items() for one in (v if isinstance(v, list) else [v])):
         if isinstance(value, str) and (not value.strip() or any(category(c) in ("Cc", "Cs") for c in value)):
             allowed = "text in UTF-8 without control characters"
             raise ParameterError(f"{spelled(name)} is empty or not text.", given=ascii(value), allowed=allowed)

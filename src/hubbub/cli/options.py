@@ -256,7 +256,8 @@ class MechanismOptions(BudgetOptions):
     ] = None
     pool: Pool = None
     public_list: Annotated[
-        str | None, typer.Option(help="Queries anybody knows: Parquet or TSV with a column query.", metavar="F")
+        list[str] | None,
+        typer.Option(help="Queries anybody knows: Parquet or TSV with a column query; repeatable.", metavar="F"),
     ] = None
     prior: Annotated[
         str | None,
@@ -274,7 +275,7 @@ class MechanismOptions(BudgetOptions):
     ] = None
     no_known_words: Annotated[
         bool | None,
-        typer.Option("--no-known-words", help="Words are no known queries: no row of nobody; as --set F_words=0."),
+        typer.Option("--no-known-words", help="Words are no known queries: no row of nobody; --set known_words=no."),
     ] = None
     previous: Annotated[
         str | None, typer.Option(help="An earlier private release, whose queries count as known.", metavar="RELEASE")
@@ -289,7 +290,7 @@ class MechanismOptions(BudgetOptions):
         if not self.mechanism:
             raise ParameterError("--mechanism M is missing.", allowed=installed("mechanisms"), next="name one of them")
         named = {"language": self.language, "kind": self.kind, "prefer": self.prefer}
-        for name, value in {**named, "F_words": "0" if self.no_known_words else None}.items():
+        for name, value in {**named, "known_words": "no" if self.no_known_words else None}.items():
             if value is not None and settings.get(name, value) != value:
                 raise ParameterError("A parameter is set twice.", given=f"{name} = {settings[name]} and {value}")
             settings = settings if value is None else {**settings, name: value}
@@ -302,7 +303,7 @@ class MechanismOptions(BudgetOptions):
             tables=[t.strip() for t in self.tables.split(",")] if self.tables else None,
             serp=read_serp(self.serp, canonical_urls=bool(canonical_urls)) if self.serp else None,
             pool=read_pool(self.pool) if self.pool else None,
-            public_list=read_list(self.public_list) if self.public_list else None,
+            public_list=[read_list(path) for path in self.public_list or ()],
             previous=read_previous(self.previous) if self.previous else None,
         )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import wraps
@@ -32,6 +32,7 @@ from hubbub.privacy.coins import CoinStep
 from hubbub.privacy.existence import Cause
 from hubbub.privacy.gaussian import AnyStep, GaussianStep, total
 from hubbub.privacy.guarantee import Claim, Definition, Guarantee, Neighbours
+from hubbub.public.lists import several
 from hubbub.steps.keys import Keys
 from hubbub.steps.released import Released, Rows, Tables
 
@@ -112,7 +113,7 @@ class Mechanism(Traits, ABC):
         tables: tuple[str, ...] | list[str] | None = None,
         serp: UrlList | None = None,
         pool: QueryPool | None = None,
-        public_list: QueryPool | None = None,
+        public_list: QueryPool | Sequence[QueryPool] | None = None,
         previous: QueryPool | None = None,
         own_prior: OwnPrior | None = None,
         vocabulary: Vocabulary | None = None,
@@ -130,10 +131,10 @@ class Mechanism(Traits, ABC):
         if pool is not None and not self.takes_pool:
             raise ParameterError(f"{self.name} takes no pool of queries.", given="--pool")
         self.pool = pool
-        for known_list, option in ((public_list, "--public-list"), (previous, "--previous")):
-            if known_list is not None and not self.takes_lists:
+        self.public_lists, self.previous = several(public_list), previous
+        for known_lists, option in ((self.public_lists, "--public-list"), (previous, "--previous")):
+            if known_lists and not self.takes_lists:
                 raise ParameterError(f"{self.name} takes no list of known queries.", given=option)
-        self.public_list, self.previous = public_list, previous
         if own_prior is not None and not self.takes_lists:
             raise ParameterError(f"{self.name} takes no weights of queries.", given="--prior")
         self.own_prior, self.vocabulary = own_prior, vocabulary
@@ -158,9 +159,9 @@ class Mechanism(Traits, ABC):
             raise AttributeError(f"a mechanism is frozen: make another one, {self.name} keeps its {name}")
         super().__setattr__(name, value)
 
-    def taking(self, public_list: QueryPool | None, previous: QueryPool | None) -> Self:
+    def taking(self, public_lists: tuple[QueryPool, ...], previous: QueryPool | None) -> Self:
         """The same mechanism with these lists of known queries; no number of its claim depends on them."""
-        return self._with(public_list=public_list, previous=previous)
+        return self._with(public_lists=public_lists, previous=previous)
 
     def over(self, pool: QueryPool) -> Self:
         """The same mechanism over another pool of queries; no number of its claim depends on it."""
@@ -179,7 +180,7 @@ class Mechanism(Traits, ABC):
             tables=self.tables,
             serp=self.serp,
             pool=self.pool,
-            public_list=self.public_list,
+            public_list=self.public_lists,
             previous=self.previous,
             own_prior=self.own_prior,
             vocabulary=self.vocabulary,
@@ -188,7 +189,7 @@ class Mechanism(Traits, ABC):
 
     def public_records(self) -> list[dict[str, str]]:
         """Every list of queries that it was given or knows, as a card names them."""
-        return [known.record() for known in (self.pool, self.public_list, self.previous) if known is not None]
+        return [known.record() for known in (self.pool, *self.public_lists, self.previous) if known is not None]
 
     def _default_tables(self) -> tuple[str, ...]:
         return self.default_tables
@@ -354,6 +355,10 @@ class Mechanism(Traits, ABC):
         if any(s.domain is Domain.CLOSED for s in self.steps()):
             return "rows over a public list may stand for nobody; their values may be zero or negative"
         return "none: every released key was held by at least one user"
+
+    def spurious_among(self, rows: Mapping[str, int]) -> str:
+        """The same for tables of so many rows, which are public."""
+        return self.spurious()
 
     def __init_subclass__(cls, register: bool = False, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)

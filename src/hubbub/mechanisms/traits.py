@@ -55,6 +55,10 @@ class Traits:
         """The law of survival of each table whose keys are tested one by one, for quick estimates."""
         return {}
 
+    def nobodys(self) -> Mapping[str, float]:
+        """How many rows of nobody to expect at most, by table; others have none, or say it in words."""
+        return {}
+
     def accounts(self) -> int | None:
         """How many fake accounts lift a target's key to where it shows; None: one fewer than the threshold."""
         return None

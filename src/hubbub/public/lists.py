@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -91,6 +92,15 @@ class QueryPool:
         )
 
 
+def several(given: QueryPool | Sequence[QueryPool] | None) -> tuple[QueryPool, ...]:
+    """One list, several, or none; the same one twice would have two parts of what is shared."""
+    found = () if given is None else (given,) if isinstance(given, QueryPool) else tuple(given)
+    if len({known.sha256 for known in found}) < len(found):
+        names = ", ".join(known.name for known in found)
+        raise ParameterError("A public list is given twice.", given=names, next="give each list once")
+    return found
+
+
 LARGEST = 1000
 """The largest weight of a query: sums over a user's pool stay exact in every engine."""
 
@@ -104,6 +114,11 @@ class OwnPrior:
     """Distinct cleaned queries, each with a whole weight from 1 to LARGEST."""
     sha256: str
     size: int
+
+    @cached_property
+    def queries(self) -> str:
+        """The hash of the set of its queries, whatever file they came in."""
+        return hash_of(self.rows.sort_by("query"))
 
     def record(self) -> dict[str, str]:
         """The prior as a card names it."""

@@ -18,7 +18,7 @@ from hubbub.card.check import check
 from hubbub.card.schema import Card, sha256_of
 from hubbub.errors import InputError, Refused
 from hubbub.privacy.ledger import Entry, Ledger, Output
-from hubbub.public.lists import QueryPool, ReleaseOrigin, hash_of, pooled
+from hubbub.public.lists import OwnPrior, QueryPool, ReleaseOrigin, hash_of, pooled
 from hubbub.release.opened import Release
 
 if TYPE_CHECKING:
@@ -71,19 +71,38 @@ def outputs(public: Path, mechanism: Mechanism) -> dict[str, Output]:
 def settled(ledger: Ledger, plan: Plan) -> Plan:
     """The plan with its lists taken for what they are; refused if one is a release whose budget is not added here."""
     mechanism = plan.mechanism
-    known = [_release(ledger, plan, given) for given in (mechanism.pool, mechanism.public_list, mechanism.previous)]
-    listed, previous = (None if found is None else _as_previous(*found) for found in known[1:])
-    if listed is not None and previous is not None and listed.name != previous.name:
+    _release(ledger, plan, mechanism.pool)
+    _refuse_prior(ledger, mechanism.own_prior)
+    lists = [(given, _release(ledger, plan, given)) for given in mechanism.public_lists]
+    releases = [("--public-list", _as_previous(*found)) for _, found in lists if found is not None]
+    if (named := _release(ledger, plan, mechanism.previous)) is not None:
+        releases.append(("--previous", _as_previous(*named)))
+    if len({release.name for _, release in releases}) > 1:
         raise Refused(
-            "The public list is an earlier release, and another one was named besides.",
-            given=f"{listed.name} as --public-list, {previous.name} as --previous",
+            "A public list is an earlier release, and another one was named besides.",
+            given=", ".join(f"{release.name} as {option}" for option, release in releases),
             allowed="one earlier release",
-            next="leave one of the two out",
+            next="leave all but one of them out",
         )
-    if listed is None and previous is None:
+    if not releases:
         return plan
-    others = mechanism.public_list if listed is None else None
-    return replace(plan, mechanism=mechanism.taking(others, previous or listed))
+    others = tuple(given for given, found in lists if found is None)
+    return replace(plan, mechanism=mechanism.taking(others, releases[-1][1]))
+
+
+def _refuse_prior(ledger: Ledger, given: OwnPrior | None) -> None:
+    """Weights for the very queries of a release were learned from it, whoever wrote them down."""
+    if given is None:
+        return
+    entries = {entry.id: entry for entry in ledger.entries()}
+    released = [(n, output) for n, tables in ledger.outputs().items() for output in tables.values()]
+    found = [entries[n] for n, output in released if given.sha256 == output.sha256 or given.queries == output.queries]
+    if found:
+        raise Refused(
+            "This prior holds the queries of an earlier release: they are not public knowledge but a budget spent.",
+            given=f"{given.name}; released as {_id(found[0])} of {found[0].population}",
+            next="name the release with --previous, so that its budget is added, and leave --prior out",
+        )
 
 
 def _as_previous(given: QueryPool, entry: Entry, output: Output | None) -> QueryPool:

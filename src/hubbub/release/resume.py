@@ -61,7 +61,7 @@ def identity(source: str | Path) -> list[tuple[str, int, int, int, int]]:
 def determines(plan: Plan, source: str | Path, reading: Mapping[str, object], ledger: Path) -> dict[str, object]:
     """All that the exact half of a release depends on; `reading` is how the log is read."""
     mechanism = plan.mechanism
-    lists = (mechanism.serp, mechanism.pool, mechanism.public_list, mechanism.previous)
+    lists = (mechanism.serp, mechanism.pool, *mechanism.public_lists, mechanism.previous)
     return {
         "version": [hubbub.__version__, *_engines()],
         "log": identity(source),

@@ -9,7 +9,7 @@ import numpy as np
 
 from hubbub.errors import OurBug
 from hubbub.log import SearchLog
-from hubbub.steps.counts import Flags, Integers
+from hubbub.steps.counts import Integers
 from hubbub.steps.holdings import checked
 from hubbub.steps.mode import RunMode
 from hubbub.steps.weights import LocalWeights, Running, Weights
@@ -29,8 +29,8 @@ class LocalPools:
         """For each live key, its weight."""
         raise NotImplementedError
 
-    def listed(self, table: str) -> Flags:
-        """Which keys stand in a public list, by id."""
+    def marks(self, table: str) -> Integers:
+        """The mark of every key by a table of public lists, by id."""
         raise OurBug("these pools know no lists")
 
     def onward(self) -> tuple[SearchLog, RunMode] | None:
@@ -44,7 +44,7 @@ class LocalPools:
     def weighed(self, running: Any, listed: str) -> Weights:
         """The weights of a round, as an array."""
         if running is None:
-            running = Running.all(self.size, self.listed(listed) if listed else None)
+            running = Running.all(self.size, self.marks(listed) if listed else None)
             return LocalWeights(running, self.weights(running.ids))
         sums = self.weights(running.ids)
         return LocalWeights(running.knowing(self.known()), sums)

@@ -21,12 +21,12 @@ from hubbub.errors import OurBug
 from hubbub.log import SearchLog
 from hubbub.steps.array_pools import ArrayPools, LocalPools, amount
 from hubbub.steps.bound import hashed, seeded
-from hubbub.steps.counts import Flags, Integers, by_id
+from hubbub.steps.counts import Integers, by_id
 from hubbub.steps.holdings import Holdings, checked
 from hubbub.steps.keys import Keys
 from hubbub.steps.mode import RunMode, Where
 from hubbub.steps.roots import rooted
-from hubbub.steps.weights import KNOWN, LISTED, EngineWeights, Weights
+from hubbub.steps.weights import KNOWN, UNMARKED, EngineWeights, Weights
 
 if TYPE_CHECKING:
     from hubbub.engines import Engine
@@ -72,7 +72,7 @@ class Pools(Protocol):
         """The weights of a round: of every key if `running` is None, else of those that stayed after the one before.
 
         A key's weight is the sum of A(n) over the pools it stands in; n counts a user's keys in the running. `listed`
-        names the engine's table of a public list, or is empty.
+        names the engine's table of public lists, with the mark of each text, or is empty.
         """
         ...
 
@@ -194,11 +194,12 @@ class EnginePools(Holdings, LocalPools):
             said = np.stack([by_id(rows, name) for name in ("g", "fits", "known")])
         return ArrayPools(found[0], found[1], self.size, self.bits, said)
 
-    def listed(self, table: str) -> Flags:
-        """Which keys stand in a table of texts, by id; only where the weights of all keys are brought, too."""
-        found = np.zeros(self.size, bool)
+    def marks(self, table: str) -> Integers:
+        """The mark of every key by a table of texts, by id; only where the weights of all keys are brought, too."""
+        found = np.full(self.size, UNMARKED)
         join = f"{self.keys} AS k JOIN {table} AS l ON {self.kind.same('k', 'l')}"
-        found[self.log.engine.fetch(f"SELECT k.kid AS kid FROM {join}").column("kid").to_numpy()] = True
+        rows = self.log.engine.fetch(f"SELECT k.kid AS kid, l.mark AS mark FROM {join}")
+        found[rows.column("kid").to_numpy()] = rows.column("mark").to_numpy()
         return found
 
     def known(self) -> Integers:
@@ -279,12 +280,9 @@ class DistributedPools(EnginePools):
     def weighed(self, running: Any, listed: str) -> Weights:
         """The weights of a round, in the engine; `running` names the view that the round before left."""
         kind, name, r = self.kind, self.kind.name, self._round
-        mark, join = "0", ""
+        mark, join = str(UNMARKED), ""
         if listed:
-            mark, join = (
-                f"CASE WHEN l.{kind.columns[0]} IS NULL THEN 0 ELSE {LISTED} END",
-                f" LEFT JOIN {listed} AS l ON {kind.same('k', 'l')}",
-            )
+            mark, join = f"coalesce(l.mark, {UNMARKED})", f" LEFT JOIN {listed} AS l ON {kind.same('k', 'l')}"
         weights = self.summed(running)
         if running is None:
             sql = (

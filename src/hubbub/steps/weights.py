@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from hubbub.noise import parts
-from hubbub.steps.counts import Flags, Integers
+from hubbub.steps.counts import Integers
 
 if TYPE_CHECKING:
     from hubbub.engines import Engine
     from hubbub.noise import NoiseSource
 
 
-UNMARKED, LISTED, KNOWN = range(3)
-"""The mark of a key: learned from the log, on a list of the owner's, known to the prior."""
+UNMARKED, KNOWN, LISTED = range(3)
+"""The mark of a key: learned from the log, known to the prior, on the first list of the owner's; others follow."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ class Running:
     marks: Integers
 
     @staticmethod
-    def all(size: int, listed: Flags | None = None) -> Running:
+    def all(size: int, marks: Integers | None = None) -> Running:
         """Every key, before the first round."""
-        marks = np.full(size, UNMARKED) if listed is None else np.where(listed, LISTED, UNMARKED)
+        marks = np.full(size, UNMARKED) if marks is None else marks
         return Running(np.arange(size), np.zeros(size, np.int64), marks)
 
     def knowing(self, known: Integers) -> Running:

@@ -66,7 +66,7 @@ CASES: dict[str, tuple[dict[str, object], dict[str, Any]]] = {
     "sips": ({"epsilon": 2, "delta": "1e-3"}, {}),
     "adaptive": ({"epsilon": 2, "delta": "1e-3", "rounds": "4"}, {}),
     "crowd": ({"epsilon": 20, "delta": "1e-3", "D": 6}, {}),
-    "crowd with a list": ({"epsilon": 20, "delta": "1e-3", "D": 6, "F_list": 1}, {"public_list": KNOWN}),
+    "crowd with a list": ({"epsilon": 20, "delta": "1e-3", "D": 6, "F_known": 1}, {"public_list": KNOWN}),
 }
 
 

@@ -129,7 +129,7 @@ def test_the_loop_hands_on_what_was_said() -> None:
 @pytest.mark.parametrize("name", each())
 def test_a_mechanism_is_frozen(name: str) -> None:
     mechanism = each()[name]()
-    for attribute in ("settings", "tables", "variant", "public_list", "say", "anything"):
+    for attribute in ("settings", "tables", "variant", "public_lists", "say", "anything"):
         with pytest.raises(AttributeError, match="frozen"):
             setattr(mechanism, attribute, None)
     for known in (mechanism.settings, mechanism.given):
@@ -143,8 +143,8 @@ def test_other_lists_make_another_mechanism() -> None:
     one = build("crowd", {"epsilon": 1, "delta": "1e-6", "language": "none"}, tables=["queries"])
     assert one.proven().caveats == ()
     listed = QueryPool("list", POOL.rows, "0" * 64, POOL.size, "a test", "list")
-    other = one.taking(listed, None)
-    assert one.public_list is None and other.public_list is listed
+    other = one.taking((listed,), None)
+    assert one.public_lists == () and other.public_lists == (listed,)
     assert other.proven().caveats and one.proven().caveats == (), "what was stated of one is not kept for the other"
 
 

@@ -121,7 +121,7 @@ def test_forms_have_positive_whole_weights_and_are_few() -> None:
 
 def test_parameters_that_nothing_depends_on_are_refused() -> None:
     with pytest.raises(ParameterError, match="Nothing that is released depends"):
-        build("crowd", {**BUDGET, "language": "none", "F_words": 1}, tables=["queries"])
+        build("crowd", {**BUDGET, "language": "none", "F_known": 1}, tables=["queries"])
     with pytest.raises(ParameterError, match="Nothing that is released depends"):
         build("crowd", {**BUDGET, "language": "en"}, tables=["clicks"])
     with pytest.raises(ParameterError, match="takes no weights of queries"):
@@ -131,10 +131,10 @@ def test_parameters_that_nothing_depends_on_are_refused() -> None:
 def test_guarantee_and_steps_do_not_depend_on_the_prior() -> None:
     plain, known = (build("crowd", {**BUDGET, "language": language}) for language in ("none", "en"))
     assert plain.steps() == known.steps() and plain.proven().delta == known.proven().delta
-    assert "1 known words or pairs of nobody" in known.spurious() and "known words" not in plain.spurious()
+    assert "about 1 of the queries may be nobody's" in known.spurious() and "queries:" not in plain.spurious()
     assert any("2006" in caveat for caveat in known.caveats())
-    off: Any = build("crowd", {**BUDGET, "F_words": 0})
-    assert "known words" not in off.spurious() and off.prior.vocabulary is not None
+    off: Any = build("crowd", {**BUDGET, "known_words": "no"})
+    assert "queries:" not in off.spurious() and off.prior.vocabulary is not None
 
 
 def written(path: Path, *rows: tuple[str, object]) -> Path:
@@ -178,7 +178,8 @@ def test_card_and_run_state_prior_version_and_hash(hubbub: Hubbub, log_file: Pat
     forms, own = card["mechanism"]["public_lists"]
     assert forms["use"] == "words" and forms["forms"] == "version 1" and len(forms["sha256"]) == 64
     assert own["use"] == "prior" and own["name"] == "mine.tsv" and own["queries"] == "1"
-    assert card["mechanism"]["parameters"]["language"] == "en" and card["mechanism"]["parameters"]["F_words"] == "0"
+    stated = card["mechanism"]["parameters"]
+    assert stated["language"] == "en" and stated["known_words"] == "no" and "F_known" not in stated
     run = (tmp_path / "r" / "owner-only" / "run.toml").read_text()
     assert "mine.tsv" in run and 'language = "en"' in run
     hubbub("card", tmp_path / "r", "--check")
@@ -188,6 +189,10 @@ def test_the_page_says_how_many_may_be_nobodys(hubbub: Hubbub, log_file: Path, t
     options = ("--mechanism", "crowd", "--epsilon", "8", "--delta", "1e-4", "--format", "aol", "--tables", "queries")
     hubbub("release", log_file, *options, "--out", tmp_path / "r")
     page = (tmp_path / "r" / "public" / "index.html").read_text()
-    assert "About 1 of these" in page and "queries may be nobody’s" in page
     card = json.loads((tmp_path / "r" / "public" / "card.json").read_text())
-    assert "at most 1 known words or pairs of nobody are expected" in card["accuracy"]["spurious_rows"]
+    (rows,) = (file["rows"] for file in card["release"]["files"] if file["path"] == "queries.parquet")
+    assert rows > 1, "three queries are asked by all users"
+    assert f"About 1 of these {rows} queries may be nobody’s" in page
+    said = f"queries: about 1 of these {rows} queries may be nobody's (at most 1 expected)"
+    assert card["accuracy"]["spurious_rows"].startswith(said) and card["accuracy"]["nobodys"] == {"queries": 1.0}
+    hubbub("card", tmp_path / "r", "--check")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -211,10 +212,12 @@ def rounds_by_hand(
     plan: Selection,
     noise: KeptNoise,
     step: str,
-    listed: Selection | None = None,
-    names: frozenset[str] = frozenset(),
+    known: Mapping[str, Selection] = MappingProxyType({}),
 ) -> dict[str, tuple[int, int]]:
-    """Text of a released key -> (what it had gathered, in which round); a remark if there is not one draw per key."""
+    """Text of a released key -> (what it had gathered, in which round); a remark if there is not one draw per key.
+
+    `known` has the levels of keys that are known beforehand.
+    """
     live, gathered, out = list(read.texts), dict.fromkeys(read.texts, 0), {}
     for r, multiple in enumerate(plan.multiples):
         weights = read.weights(live, plan.bits)
@@ -223,7 +226,7 @@ def rounds_by_hand(
             return {f"{drawn.size} draws for {len(live)} keys": (0, r)}
         stay = []
         for key, x in zip(live, drawn.tolist(), strict=True):
-            levels = listed if listed is not None and key in names else plan
+            levels = known.get(key, plan)
             gathered[key] = multiple * weights[key] + x + (gathered[key] if plan.recycled else 0)
             if gathered[key] >= levels.thresholds[r]:
                 out[key] = gathered[key], r

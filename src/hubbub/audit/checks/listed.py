@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
@@ -34,7 +35,6 @@ from hubbub.noise import NoiseSource, SecureNoise
 from hubbub.noise.absent import Rounds
 from hubbub.noise.source import Integers
 from hubbub.privacy.ledger import Ledger
-from hubbub.public.lists import QueryPool
 from hubbub.release.earlier import read_previous
 from hubbub.release.plan import Plan
 from hubbub.release.rows import named_rows
@@ -42,19 +42,20 @@ from hubbub.release.story import run_release
 from hubbub.steps.keys import QUERIES
 
 COPIES = 1500
-FALSE = {"F_list": 1}
+FALSE = {"F_known": 1}
 
 
 HALF = len(by_hand.LISTED) // 2 + 1
-LISTS: dict[str, dict[str, QueryPool]] = {
+SHORT = replace(pool([*by_hand.LISTED[:2], "k9"], "list"), sha256="1" * 64)
+LISTS: dict[str, dict[str, Any]] = {
     "a public list": {"public_list": pool(by_hand.LISTED, "list")},
     "an earlier release": {"previous": pool(by_hand.LISTED, "previous")},
-    "both": {
-        "public_list": pool(by_hand.LISTED[:HALF], "list"),
+    "several": {
+        "public_list": [pool(by_hand.LISTED[:HALF], "list"), SHORT],
         "previous": pool([*by_hand.LISTED[HALF - 1 :], "nobody's either"], "previous"),
     },
 }
-"""What is known beforehand; where there is both, one query stands in both lists."""
+"""What is known beforehand; where there are several, some queries stand in two of them."""
 
 
 def subjects() -> list[tuple[str, Subject]]:
@@ -63,15 +64,24 @@ def subjects() -> list[tuple[str, Subject]]:
     return [(name, Subject.of(build("crowd", settings, tables=["queries"], **known))) for name, known in LISTS.items()]
 
 
+def _lists(subject: Subject) -> list[frozenset[str]]:
+    """The queries of each list, without those of the lists before it."""
+    found: list[frozenset[str]] = []
+    for known in (*subject.mechanism.public_lists, subject.mechanism.previous):
+        if known is not None:
+            found.append(frozenset(known.rows.column("query").to_pylist()).difference(*found))
+    return found
+
+
 def _names(subject: Subject) -> frozenset[str]:
-    known = (subject.mechanism.public_list, subject.mechanism.previous)
-    return frozenset(q for k in known if k is not None for q in k.rows.column("query").to_pylist())
+    return frozenset[str]().union(*_lists(subject))
 
 
-def _levels(subject: Subject) -> tuple[Selection, Selection]:
-    """Of keys that the log shows, and of listed ones: by the size of the list."""
-    plan = first_selection(subject)
-    return plan, closed(plan, len(_names(subject)), Fraction(subject.mechanism.settings["F_list"]))
+def _levels(subject: Subject) -> tuple[Selection, list[Selection]]:
+    """Of keys that the log shows, and of each list: by its size, with an equal part of what is expected of nobody."""
+    plan, lists = first_selection(subject), _lists(subject)
+    part = Fraction(subject.mechanism.settings["F_known"]) / len(lists)
+    return plan, [closed(plan, len(names), part) for names in lists]
 
 
 # ------------------------------------------------------------------ the rounds
@@ -91,10 +101,17 @@ class WatchedNoise(KeptNoise):
 
 def rounds(name: str, subject: Subject) -> Iterator[AuditRow]:
     """Who is released, as by hand; what noise alone is drawn for, with her and without her."""
-    plan, known = _levels(subject)
+    (plan, levels), lists = _levels(subject), _lists(subject)
     names, asked = _names(subject), []
-    unit = known.variances[0] // known.multiples[0]
-    right_domain = len(names), Rounds(known.multiples, unit, known.thresholds, known.drops)
+    known = {text: own for texts, own in zip(lists, levels, strict=True) for text in texts}
+    unit = plan.variances[0] // plan.multiples[0]
+    right = {
+        "queries absent keys" + (f" of list {i + 1}" if i else ""): (
+            len(texts),
+            Rounds(own.multiples, unit, own.thresholds, own.drops),
+        )
+        for i, (texts, own) in enumerate(zip(lists, levels, strict=True))
+    }
     crowd, wrong, shown = by_hand.others(), 0, 0
     for events in (crowd, crowd + by_hand.hers(), by_hand.hers(), (*crowd, ("victim", 1, "nobody's", None))):
         noise = WatchedNoise()
@@ -105,13 +122,13 @@ def rounds(name: str, subject: Subject) -> Iterator[AuditRow]:
         wrong += read.wrong(held_by(events, QUERIES), plan.limit, names)
         by_id = zip(found.ids.tolist(), found.accumulators.tolist(), found.rounds.tolist(), strict=True)
         released = {read.texts[i]: (a, r) for i, a, r in by_id}
-        right = rounds_by_hand(read, plan, noise, "queries", known, names)
-        wrong += sum(released.get(key) != right.get(key) for key in released.keys() | right.keys())
+        by_rounds = rounds_by_hand(read, plan, noise, "queries", known)
+        wrong += sum(released.get(key) != by_rounds.get(key) for key in released.keys() | by_rounds.keys())
         wrong += seen != released.keys()
         asked.append(noise.zeros.domains)
-        shown += len(right)
+        shown += len(by_rounds)
     yield faults(subject, f"exact rounds, as by hand: {name}", wrong, f"{shown} keys released", Kind.EXACT)
-    other = sum(one != {"queries absent keys": right_domain} for one in asked)
+    other = sum(one != right for one in asked)
     yield faults(subject, f"listed keys of nobody run, whoever is in the log: {name}", other)
 
 
@@ -156,11 +173,11 @@ def once(name: str, subject: Subject) -> Iterator[AuditRow]:
 
 def sampled(copies: int = COPIES) -> Iterator[AuditRow]:
     """Copies of a small log, each with a list of its own: does a listed query show whether one user asked it?"""
-    settings = {"epsilon": 1, "delta": "0.05", "D": 2, "rounds": 2, "F_list": copies, "language": "none"}
+    settings = {"epsilon": 1, "delta": "0.05", "D": 2, "rounds": 2, "F_known": copies, "language": "none"}
     for use in ("public_list", "previous"):
         known = pool((f"{q}{i:04d}" for i in range(copies) for q in ("listed", "other")), "list")
         subject = Subject.of(build("crowd", settings, tables=["queries"], **{use: known}))
-        few = max(1, int(_levels(subject)[1].users(-1)))
+        few = max(1, int(_levels(subject)[1][0].users(-1)))
         base = [(f"u{i}-{j}", 0, f"other{i:04d}", None) for i in range(copies) for j in range(few)]
         for name, queries in (
             ("a listed query of nobody else", ("listed",)),
@@ -193,7 +210,7 @@ PAGES_SHOWN = pages(("known", "site"), ("known", "nobody's"), ("new", "site"))
 def public() -> Iterator[AuditRow]:
     """Every byte of `public/` with and without her, where queries, pages or an earlier release are known beforehand."""
     known = pool(["known", "new", "her own query", "nobody's"], "list")
-    crowd: dict[str, object] = {"epsilon": 8, "delta": "1e-3", "F_list": "1e-6", "F_words": "1e-6"}
+    crowd: dict[str, object] = {"epsilon": 8, "delta": "1e-3", "F_known": "1e-6", "known_words": "no"}
     made: dict[str, Callable[[Path, bool], Path]] = {
         "crowd with a public list": _one(build("crowd", crowd, tables=["queries"], public_list=known)),
         "crowd with an earlier release": lambda folder, with_her: _two(folder, crowd, with_her),

@@ -105,7 +105,7 @@ def _mechanisms() -> list[Mechanism]:
         build("adaptive", {"epsilon": 16, "delta": "0.01", "d": 40, "rounds": 4}),
         build(
             "crowd",
-            {"epsilon": 20, "delta": "0.01", "D": 40, "F_list": 1, "language": "none"},
+            {"epsilon": 20, "delta": "0.01", "D": 40, "F_known": 1, "language": "none"},
             tables=["queries"],
             public_list=listed,
         ),

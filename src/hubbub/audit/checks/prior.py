@@ -147,7 +147,7 @@ def _share(make: Make, name: str, prior: Prior, limit: int, repeatable: bool) ->
 
 def known() -> Iterator[AuditRow]:
     """Known words with the noise of the rounds, by hand; what noise alone is drawn for, with her and without her."""
-    settings = {"epsilon": 4, "delta": "0.05", "D": 5, "rounds": 4, "F_words": 1}
+    settings = {"epsilon": 4, "delta": "0.05", "D": 5, "rounds": 4, "F_known": 1}
     subject = Subject.of(build("crowd", settings, tables=["queries"], vocabulary=VOCABULARY))
     plan = first_selection(subject)
     levels = closed(plan, VOCABULARY.size, Fraction(1), late=True)
@@ -163,7 +163,7 @@ def known() -> Iterator[AuditRow]:
             found, seen = chosen(subject, pools, noise)
         by_id = zip(found.ids.tolist(), found.accumulators.tolist(), found.rounds.tolist(), strict=True)
         released = {read.texts[i]: (a, r) for i, a, r in by_id}
-        right = rounds_by_hand(read, plan, noise, "queries", levels, names)
+        right = rounds_by_hand(read, plan, noise, "queries", dict.fromkeys(names, levels))
         wrong += sum(released.get(key) != right.get(key) for key in released.keys() | right.keys())
         wrong += seen != released.keys()
         other += noise.zeros.domains != {"queries known words": domain}

@@ -195,7 +195,7 @@ def _like(mechanism: Mechanism, settings: Mapping[str, object]) -> Mechanism:
         tables=mechanism.tables,
         serp=mechanism.serp,
         pool=mechanism.pool,
-        public_list=mechanism.public_list,
+        public_list=mechanism.public_lists,
         previous=mechanism.previous,
         own_prior=mechanism.own_prior,
         vocabulary=mechanism.vocabulary,

@@ -45,7 +45,7 @@ def _levels_of_the_log(known: Any) -> Any:
         found = known(domain, pools, stage, false)
         if not domain.table:
             return found
-        return replace(found, plan=closed(stage.rounds, int(pools.listed(domain.table).sum()), false))
+        return replace(found, plan=closed(stage.rounds, int(np.count_nonzero(pools.marks(domain.table))), false))
 
     return broken
 
@@ -88,9 +88,24 @@ def _all_listed(one_round: Any) -> Any:
     )
 
 
-def _twice(known: Any) -> Any:
-    """A query of both lists stands there twice."""
-    return lambda crowd: pa.concat_tables([k.rows.select(["query"]) for k in crowd.listed]).sort_by("query")
+def _twice(table_of: Any) -> Any:
+    """A query of two lists stands there twice."""
+
+    def broken(listed: Any) -> Any:
+        marks = [pa.array(np.full(known.rows.num_rows, LISTED + i)) for i, known in enumerate(listed)]
+        rows = [known.rows.select(["query"]).append_column("mark", m) for known, m in zip(listed, marks, strict=True)]
+        return pa.concat_tables(rows).sort_by("query")
+
+    return broken
+
+
+def _one_level(domains: Any) -> Any:
+    """Every list has the whole of what may be expected of nobody."""
+
+    def broken(listed: Any, prior: Any, false: Fraction) -> Any:
+        return [(domain, false) for domain, _ in domains(listed, prior, false)]
+
+    return broken
 
 
 # ------------------------------------------------------------------ clicks on a result list
@@ -253,7 +268,7 @@ def _calibrated_as_added(calibrate: Any) -> Any:
     return broken
 
 
-SELECT = "hubbub.mechanisms.crowd:select_known"
+SELECT, KNOWN = "hubbub.mechanisms.crowd:select_known", "hubbub.mechanisms.crowd.known"
 DOMAIN, POOLS = "hubbub.mechanisms.crowd.chain:CodedDomain", "hubbub.steps.pools:EnginePools"
 ONE_ROUND = "hubbub.mechanisms.rounds:Round.__call__"
 OWN = "SELECT uid, count(*) AS n FROM"
@@ -264,7 +279,8 @@ LIST_MUTANTS: tuple[Planted, ...] = (
     ("listed queries on top of a full pool", by_hand.shares, {f"{POOLS}.__init__": _beside_the_pool}),
     ("listed queries without noise", listed.of_rounds, {ONE_ROUND: _known_without_noise}),
     ("the levels of the list for every query", listed.of_rounds, {ONE_ROUND: _all_listed}),
-    ("a query of two lists stands twice", listed.of_rounds, {"hubbub.mechanisms.crowd:Crowd._known": _twice}),
+    ("a query of two lists stands twice", listed.of_rounds, {f"{KNOWN}:table_of": _twice}),
+    ("each list has all rows of nobody", listed.of_rounds, {f"{KNOWN}:domains": _one_level}),
     (
         "pages that nobody clicked are left out",
         clicked.of_korolova,

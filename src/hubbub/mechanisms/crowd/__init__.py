@@ -23,9 +23,10 @@ from hubbub.errors import ParameterError
 from hubbub.mechanisms import measured
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Rows, Tables, Value
 from hubbub.mechanisms.crowd import calibrate, histograms, stages
+from hubbub.mechanisms.crowd import known as of_known
 from hubbub.mechanisms.crowd.chain import Chain, CodedDomain, count, select_known, sessions, text_of
 from hubbub.mechanisms.crowd.common import noise_in_common
-from hubbub.mechanisms.crowd.known import LANGUAGE, LISTED, LISTED_FALSE, SMALL, WORDS_FALSE, domains
+from hubbub.mechanisms.crowd.known import KNOWN_FALSE, KNOWN_WORDS, LANGUAGE, LISTED, SMALL, of_these
 from hubbub.mechanisms.crowd.stated import STATED, defaults
 from hubbub.mechanisms.crowd.synthetic import synthesise
 from hubbub.mechanisms.crowd.walks import Public
@@ -97,9 +98,9 @@ class Crowd(Mechanism, register=True):
         *stages.WEIGHTS,
         *stages.PARTS,
         FALSE_KEYS,
-        LISTED_FALSE,
         LANGUAGE,
-        WORDS_FALSE,
+        KNOWN_WORDS,
+        KNOWN_FALSE,
         *STATED,
     )
 
@@ -125,10 +126,12 @@ class Crowd(Mechanism, register=True):
                 allowed=f"below queries_weight = {all_settings['queries_weight']}",
             )
         plans = stages.plans(self.tables, all_settings)
-        used = stages.used(self.tables) | ({"F_list"} if self.listed else set())
+        used = stages.used(self.tables) | ({"F_known"} if self.listed else set())
         used |= {p.name for p in STATED} & given.keys()
         if "queries" in stages.running(self.tables):
-            used |= {"language", "F_words"} if all_settings["language"] != NONE else {"language"}
+            used.add("language")
+            if all_settings["language"] != NONE:
+                used |= {"known_words", "F_known"} if all_settings["known_words"] == "yes" else {"known_words"}
         unused = [name for name in given if name not in used]
         if unused:
             raise ParameterError(
@@ -139,16 +142,16 @@ class Crowd(Mechanism, register=True):
             plans, Fraction(given["epsilon"]), Fraction(given["delta"]), int(all_settings["rounds"]), PROOF
         )
         self.histograms = histograms.histograms(self.stages)
-        self.prior = self._prior(str(all_settings["language"]), Fraction(all_settings["F_words"]))
+        self.prior = self._prior(str(all_settings["language"]), known=all_settings["known_words"] == "yes")
         return {name: value for name, value in all_settings.items() if name in used}
 
-    def _prior(self, language: str, false: Fraction) -> Prior | None:
+    def _prior(self, language: str, *, known: bool) -> Prior | None:
         """What is known of queries: it says something from the second round on."""
         if self.stage.name != "queries" or len(self.selection.multiples) == 1:
             return None
         if language == NONE:
             return None if self.own_prior is None else Prior(None, self.own_prior)
-        return Prior(self.vocabulary or vocabulary(language), self.own_prior, known=false > 0)
+        return Prior(self.vocabulary or vocabulary(language), self.own_prior, known=known)
 
     @property
     def stage(self) -> calibrate.Stage:
@@ -244,18 +247,23 @@ class Crowd(Mechanism, register=True):
             f"not key by key (totals of a table were {low:g} to {high:g} of the exact ones on made-up logs)"
         )
 
+    def nobodys(self) -> dict[str, float]:
+        """Of the tables whose keys are known beforehand, all or some."""
+        found = {}
+        if self.listed or (self.prior is not None and self.prior.known):
+            found["queries"] = of_known.expected(self.listed, self.prior, self._false, self.selection)
+        for table, selections in (("transitions", 1), ("sessions", len(stages.SEQUENCES))):
+            found[table] = selections * float(Fraction(self.settings.get("F", 0)))
+        return {table: n for table, n in found.items() if table in self.tables}
+
     def spurious(self) -> str:
+        """Before the tables are made."""
+        return self.spurious_among({})
+
+    def spurious_among(self, rows: Mapping[str, int]) -> str:
         """Open stages test keys of pools only; known keys are tested whether or not anybody holds them."""
-        said = []
-        if self.prior is not None and self.prior.known:
-            false = float(Fraction(self.settings["F_words"]))
-            said.append(f"queries: at most {false:g} known words or pairs of nobody are expected")
-        if self.listed:
-            false = float(Fraction(self.settings["F_list"]))
-            said.append(f"queries: at most {false:g} listed ones of nobody are expected")
-        if {"transitions", "sessions"} & set(self.tables):
-            false = float(Fraction(self.settings["F"]))
-            said.append(f"transitions and sessions: at most {false:g} rows of nobody are expected in each selection")
+        expected = self.nobodys()
+        said = [of_these(n, rows.get(table), table) for table, n in expected.items() if rows.get(table) != 0]
         if "log" in self.tables:
             said.append("log: every row, its users are made up")
         none = "every released key was held by at least one user"
@@ -280,7 +288,12 @@ class Crowd(Mechanism, register=True):
     @property
     def listed(self) -> tuple[QueryPool, ...]:
         """The public lists of queries that were given, each with where it came from."""
-        return tuple(known for known in (self.public_list, self.previous) if known is not None)
+        return (*self.public_lists, *(() if self.previous is None else (self.previous,)))
+
+    @property
+    def _false(self) -> Fraction:
+        """Queries of nobody to expect at most."""
+        return Fraction(self.settings.get("F_known", 0))
 
     def public_records(self) -> list[dict[str, str]]:
         """The lists it was given, and what it knows of words."""
@@ -288,12 +301,7 @@ class Crowd(Mechanism, register=True):
 
     def _domains(self) -> list[tuple[CodedDomain, Fraction]]:
         """Queries that are tested whether or not anybody holds them, each once, and how many of nobody are expected."""
-        return domains(self._known() if self.listed else None, self.prior, self.settings)
-
-    def _known(self) -> pa.Table:
-        """The queries of all public lists as one list, each once."""
-        rows = pa.concat_tables([known.rows.select(["query"]) for known in self.listed])
-        return rows.group_by("query").aggregate([]).sort_by("query")
+        return of_known.domains(self.listed, self.prior, self._false)
 
     @property
     def needs_times(self) -> bool:
@@ -310,8 +318,9 @@ class Crowd(Mechanism, register=True):
             )
         if self.own_prior is not None:
             notes.append("The owner's weights of queries must not have been learned from this log.")
-        if self.public_list is not None:
-            notes.append("The public list must not have been learned from this log.")
+        if self.public_lists:
+            lists = "The public list" if len(self.public_lists) == 1 else "The public lists, each of them,"
+            notes.append(f"{lists} must not have been learned from this log.")
         if self.previous is not None:
             notes.append(
                 f"Queries of an earlier release ({self.previous.name}) were used as known: a user who is in both has "
@@ -327,7 +336,7 @@ class Crowd(Mechanism, register=True):
         if self.needs_times:
             require_times(log)  # here, or a log without times would end a run that has drawn noise
         if self.listed:
-            log.engine.register(LISTED, self._known())
+            log.engine.register(LISTED, of_known.table_of(self.listed))
         ahead = LISTED if self.listed else None
         pools = fixed(log, self.offers[first], limit, self.selection.bits, mode, ahead, self.prior)
         found: dict[str, Any] = {first: pools}

@@ -195,13 +195,16 @@ def closed(plan: Selection, size: int, false: Fraction, *, late: bool = False) -
     """Thresholds for keys known beforehand: Θ_r = ⌈√(C_r V) Φc⁻¹(F_r/N)⌉, so that at most F of N absent keys pass.
 
     F_r is .8 F at the last test and .2 F over the others. F bounds the false keys, not the privacy: any threshold
-    will do, so floats may set it. `late`: in the first round they are tested as the others are.
+    will do, so floats may set it. `late`: in the first round they are tested as the others are, and what passes there
+    by noise alone is taken off F.
     """
     from scipy.special import ndtri
 
     rounds = len(plan.multiples)
-    shares = [1.0] if rounds == 1 else [EXITS / (rounds - 1)] * (rounds - 1) + [1 - EXITS]
-    z = [max(0.5, -float(ndtri(min(0.3, share * float(false) / max(1, size))))) for share in shares]
+    left = _late(plan, size, false)[1] if late else float(false)
+    tests = rounds - 1 if late else rounds
+    shares = [1.0] if tests == 1 else [EXITS / (tests - 1)] * (tests - 1) + [1 - EXITS]
+    z = [max(0.5, -float(ndtri(min(0.3, share * left / max(1, size))))) for share in [1.0] * late + shares]
     variances = [sum(plan.variances[: r + 1]) for r in range(rounds)]
     thresholds = [math.ceil(math.sqrt(v) * level) for v, level in zip(variances, z, strict=True)]
     levels = shape(rounds)[1]
@@ -209,3 +212,16 @@ def closed(plan: Selection, size: int, false: Fraction, *, late: bool = False) -
     if late:
         thresholds[0], drops[:1] = plan.thresholds[0], plan.drops[:1]
     return replace(plan, thresholds=tuple(thresholds), drops=tuple(drops))
+
+
+def _late(plan: Selection, size: int, false: Fraction) -> tuple[float, float]:
+    """How many of `size` keys of nobody pass the first test of an open plan; what that leaves of F, at least half."""
+    from scipy.special import ndtr
+
+    first = size * float(ndtr(-plan.thresholds[0] / math.sqrt(plan.gathered[0])))
+    return first, max(float(false) - first, float(false) / 2)
+
+
+def expected_late(plan: Selection, size: int, false: Fraction) -> float:
+    """How many keys of nobody to expect at most where the first round tests them as all others: F, or more."""
+    return max(float(false), sum(_late(plan, size, false)))

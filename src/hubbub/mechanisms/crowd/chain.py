@@ -48,13 +48,13 @@ class CodedDomain:
     """The engine's table of their texts, where the stage has other keys besides: a public list."""
     mark: int = UNMARKED
     """The mark of these keys among others."""
+    called: str = "absent keys"
+    """The name of the draw for those that nobody holds."""
 
     def known(self, pools: EnginePools, stage: Stage, false: Fraction) -> Known:
         """Thresholds by the size of the domain, which is public; present or absent decides nothing."""
-        late = self.mark == KNOWN  # marked after the first round
-        plan = closed(stage.rounds, self.size, false, late=late)
-        called = "known words" if late else "absent keys"
-        return Known(plan, self.size, lambda codes: pools.holds(self.rows(codes)), self.table, self.mark, called)
+        plan = closed(stage.rounds, self.size, false, late=self.mark == KNOWN)  # marked after the first round
+        return Known(plan, self.size, lambda codes: pools.holds(self.rows(codes)), self.table, self.mark, self.called)
 
     def select(self, pools: EnginePools, stage: Stage, false: Fraction) -> Generator[Draw, Any, Selected]:
         """The rounds over this domain."""

@@ -1,26 +1,33 @@
-"""Queries known beforehand, as domains of the first selection: lists of the owner's, words of a language."""
+"""Queries known beforehand, as domains of the first selection: lists of the owner's, words of a language.
+
+All of them share one number of rows of nobody, F: each list has an equal part of it, whatever its length, and known
+words are one list. A query of several lists is one of the first of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hubbub.mechanisms.crowd.calibrate import expected_late
 from hubbub.mechanisms.crowd.chain import CodedDomain
-from hubbub.mechanisms.parameter import Parameter, Value
+from hubbub.mechanisms.parameter import Parameter
 from hubbub.public.words import ENGLISH, LANGUAGES
 from hubbub.steps import weights
 
 if TYPE_CHECKING:
+    from hubbub.mechanisms.rounds import Selection
+    from hubbub.public.lists import QueryPool
     from hubbub.public.prior import Prior
 
 LISTED = "public_list"
 """The engine's table of the owner's lists."""
 SMALL = Fraction(1, 10**6)
-LISTED_FALSE = Parameter("F_list", "number", "listed queries of nobody to expect at most", 10, low=SMALL, high=100_000)
 LANGUAGE = Parameter(
     "language",
     "choice",
@@ -28,22 +35,64 @@ LANGUAGE = Parameter(
     ENGLISH,
     choices=LANGUAGES,
 )
-WORDS_FALSE = Parameter(
-    "F_words", "number", "known words of nobody to expect at most; 0: none is known", 1, low=0, high=1000
+KNOWN_WORDS = Parameter(
+    "known_words",
+    "choice",
+    "whether words, pairs and domains are known queries, or only weigh more",
+    "yes",
+    choices=("yes", "no"),
+)
+KNOWN_FALSE = Parameter(
+    "F_known",
+    "number",
+    "queries of nobody to expect at most, of all lists and known words together",
+    1,
+    low=SMALL,
+    high=100_000,
 )
 
 
-def domains(
-    listed: pa.Table | None, prior: Prior | None, settings: Mapping[str, Value]
-) -> list[tuple[CodedDomain, Fraction]]:
+def table_of(listed: Sequence[QueryPool]) -> pa.Table:
+    """The queries of all lists, each once, with the mark of the first list that names it."""
+    marks = [pa.array(np.full(known.rows.num_rows, weights.LISTED + i)) for i, known in enumerate(listed)]
+    rows = [known.rows.select(["query"]).append_column("mark", m) for known, m in zip(listed, marks, strict=True)]
+    none = pa.table({"query": pa.array([], pa.string()), "mark": pa.array([], pa.int64())})
+    once = pa.concat_tables([none, *rows]).group_by("query").aggregate([("mark", "min")])
+    return once.rename_columns(["query", "mark"]).sort_by("query")
+
+
+def domains(listed: Sequence[QueryPool], prior: Prior | None, false: Fraction) -> list[tuple[CodedDomain, Fraction]]:
     """Queries that are tested whether or not anybody holds them, each once, and how many of nobody are expected."""
-    found = []
-    if listed is not None:
-        owners = CodedDomain(listed.num_rows, listed.take, LISTED, weights.LISTED)
-        found.append((owners, Fraction(settings["F_list"])))
+    found, part = [], part_of(listed, prior, false)
+    table = table_of(listed)
+    for i in range(len(listed)):
+        mark = weights.LISTED + i
+        own = table.filter(pc.equal(table.column("mark"), mark)).select(["query"])
+        called = "absent keys" if i == 0 else f"absent keys of list {i + 1}"
+        found.append((CodedDomain(own.num_rows, own.take, LISTED, mark, called), part))
     if prior is not None and prior.known and prior.vocabulary is not None:
         words = prior.vocabulary.known
-        if listed is not None:  # a query of both is one of the owner's list
-            words = words.filter(pc.invert(pc.is_in(words.column("query"), listed.column("query"))))
-        found.append((CodedDomain(words.num_rows, words.take, mark=weights.KNOWN), Fraction(settings["F_words"])))
+        if listed:  # a query of both is one of the owner's list
+            words = words.filter(pc.invert(pc.is_in(words.column("query"), table.column("query"))))
+        found.append((CodedDomain(words.num_rows, words.take, mark=weights.KNOWN, called="known words"), part))
     return found
+
+
+def part_of(listed: Sequence[QueryPool], prior: Prior | None, false: Fraction) -> Fraction:
+    """The part of F that each list has, known words among them."""
+    return false / max(1, len(listed) + int(prior is not None and prior.known))
+
+
+def expected(listed: Sequence[QueryPool], prior: Prior | None, false: Fraction, plan: Selection) -> float:
+    """How many queries of nobody to expect at most: F, unless the first round alone lets more known words pass."""
+    part = part_of(listed, prior, false)
+    found = float(part * len(listed))
+    if prior is not None and prior.known and prior.vocabulary is not None:
+        found += expected_late(plan, prior.vocabulary.size, part)
+    return found
+
+
+def of_these(expected: float, rows: int | None, table: str) -> str:
+    """How many rows of a table may be nobody's, in the words of a card; rows are None before it is made."""
+    among = f"the {table}" if rows is None else "this row" if rows == 1 else f"these {rows:,} {table}"
+    return f"{table}: about {expected:.3g} of {among} may be nobody's (at most {expected:.3g} expected)"
