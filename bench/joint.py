@@ -83,7 +83,7 @@ def tables(name: str, log: SearchLog, exact: dict[str, int], draws: int) -> None
     print("| ε, δ | table | crowd | zealous strict, same total | ratio |\n|---|---|---|--:|--:|")
     for epsilon, delta in BUDGETS:
         joint(log, epsilon, delta, draws)
-    print(f"\n**{name}, a public list of known queries** ({draws} draws; 10 of nobody allowed)\n")
+    print(f"\n**{name}, a public list of known queries** ({draws} draws; 1 of nobody allowed)\n")
     print("| ε, δ | without | with | | of nobody |\n|---|--:|--:|--:|--:|")
     for epsilon, delta in BUDGETS:
         known(log, exact, epsilon, delta, draws)

@@ -18,7 +18,7 @@ import typer
 from typer.core import TyperCommand
 
 from hubbub.cli.names import NAMES
-from hubbub.errors import ParameterError
+from hubbub.errors import ParameterError, Refused
 
 if TYPE_CHECKING:
     from hubbub.mechanisms import Mechanism
@@ -280,6 +280,22 @@ class MechanismOptions(BudgetOptions):
     previous: Annotated[
         str | None, typer.Option(help="An earlier private release, whose queries count as known.", metavar="RELEASE")
     ] = None
+
+    def refuse_log(self, log: str) -> None:
+        """The log itself is no public list of any kind."""
+        from hubbub.ingest.sources import on_disk, resolve
+
+        brought = [*(self.public_list or ()), *filter(None, (self.pool, self.prior, self.serp))]
+        if not brought or log == "-" or "://" in log:
+            return
+        files = {on_disk(file).resolve() for file in resolve(log)}
+        for path in brought:
+            if Path(path).resolve() in files:
+                raise Refused(
+                    "The log itself cannot be a public list.",
+                    given=path,
+                    allowed="what anybody could know without this log",
+                )
 
     def build(self, settings: dict[str, str], *, canonical_urls: bool | None) -> Mechanism:
         """The mechanism that these options describe."""

@@ -35,7 +35,7 @@ def release(mechanism: MechanismOptions, options: ReleaseOptions, log: NewLogOpt
     stated = read_configuration(log.config)
     log, asked, options = stated.fill(log), stated.fill(mechanism), stated.fill(options)
     settings, owner = stated.settings_with(asked), stated.owner
-    log.require()
+    asked.refuse_log(log.require())
     if not options.out:
         raise ParameterError("--out DIR is missing.", next="name the folder to make; see hubbub release --help")
     built = asked.build(settings, canonical_urls=log.canonical_urls)

@@ -208,7 +208,18 @@ def read_prior(path: str | Path) -> OwnPrior:
     return OwnPrior(path.name, rows, _sha256(path), rows.num_rows)
 
 
+MARK = "NOT-PRIVATE.txt"
+"""The file that says so in every folder that hubbub fills from a raw log without a mechanism."""
+
+
 def _refuse_release(path: Path) -> None:
+    marked = next((folder for folder in path.absolute().parents[:2] if (folder / MARK).exists()), None)
+    if marked is not None:
+        raise Refused(
+            "This file lies among what was made from a raw log and is not private: it is no public knowledge.",
+            given=f"{path}; {marked / MARK}",
+            next="bring a list that anybody could have made without the log",
+        )
     if (path.parent / "card.json").exists():
         raise Refused(
             "This file belongs to a release: its queries are not public knowledge but a budget already spent.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import duckdb
 import pyarrow as pa
@@ -86,6 +86,21 @@ def test_english_is_clean_ordered_and_as_large_as_said() -> None:
     assert not any({" ", "."} & set(word) for word in english.words.column("query").to_pylist())
     assert all(pair.count(" ") == 1 for pair in english.pairs.column("query").to_pylist())
     assert english.size == english.words.num_rows + english.pairs.num_rows + 2 * WITH_DOMAINS
+
+
+@pytest.mark.slow
+def test_what_is_marked_as_known_is_what_is_drawn_for_in_all_of_english() -> None:
+    """A text in one and not in the other would have other levels with its only holder than without her."""
+    english, duck = vocabulary(ENGLISH), Duck()
+    prior, engine = Prior(english, known=True), cast(Any, duck)
+    prior.register(engine)
+    around = "SELECT query FROM known_words UNION SELECT 'www.' || query FROM known_words UNION "
+    around += "SELECT query || '.com' FROM known_words UNION SELECT split_part(query, ' ', 1) FROM known_words"
+    found = duck.connection.execute(
+        f"SELECT count(*) FILTER (w.known), count(*) FILTER (w.known AND k.query IS NULL), count(*) FROM "
+        f"({prior.weighed(f'({around})')}) AS w LEFT JOIN known_words AS k ON k.query = w.query"
+    ).fetchone()
+    assert found is not None and found[:2] == (english.size, 0) and found[2] > 2 * english.size
 
 
 def test_words_that_are_not_frequent_are_no_domains(monkeypatch: pytest.MonkeyPatch) -> None:

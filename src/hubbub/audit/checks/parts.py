@@ -98,7 +98,8 @@ def drawn_by(kind: Any) -> Iterator[None]:
 
 def _mechanisms() -> list[Mechanism]:
     """Every way to draw in parts: one step of either noise, rounds that stand alone, rounds that add up with a list."""
-    listed = QueryPool("listed", LISTED, "0" * 64, LISTED.num_rows, "audit", "list")
+    halves = [LISTED.slice(0, 2), LISTED.slice(2)]
+    listed = [QueryPool("listed", half, str(i) * 64, half.num_rows, "audit", "list") for i, half in enumerate(halves)]
     return [
         build("korolova", {"d": 40, "b": 7, "K": 20}),
         build("gaussian", {"epsilon": 8, "delta": "0.01", "d": 40}),

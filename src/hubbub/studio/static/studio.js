@@ -107,7 +107,7 @@ function choosing() {
   const QUERIES = ["queries", "transitions", "sessions", "keywords"];
   const NEEDS = {D: QUERIES, queries_weight: QUERIES, D_c: ["clicks"], D_t: ["transitions", "sessions"], D_s: ["sessions"], d: ["queries"], d_c: ["clicks"],
     clicks_weight: ["clicks"], transitions_weight: ["transitions", "sessions"], sessions_weight: ["sessions"],
-    keywords_weight: ["keywords"], histogram_weight: ["log"], F: ["transitions", "sessions"], F_list: []};
+    keywords_weight: ["keywords"], histogram_weight: ["log"], F: ["transitions", "sessions"], F_known: QUERIES, known_words: QUERIES, language: QUERIES};
 
   function question() {
     const tables = [...document.querySelectorAll("#tables input:checked")].map((box) => box.value);
