@@ -45,12 +45,29 @@ def log_of(work: Path, rows: Iterable[Row], length: str = "month") -> SearchLog:
     listed = list(rows)
     times = [Period(calendar.begins(n), calendar.begins(n)).seconds[0] + 3600 for _, _, n in listed]
     nothing: list[None] = [None] * len(listed)
-    columns = [[u for u, _, _ in listed], times, [q for _, q, _ in listed], nothing, nothing]
+    return _log(work, [[u for u, _, _ in listed], times, [q for _, q, _ in listed], nothing, nothing])
+
+
+def _log(work: Path, columns: list[list[Any]]) -> SearchLog:
     folder = work / f"log-{len(list(work.glob('log-*')))}"
     folder.mkdir(parents=True)
     table = pa.Table.from_arrays([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA)
     pq.write_table(table, folder / "log.parquet")
     return SearchLog.over(folder / "log.parquet", DuckDB(folder, threads=1), folder)
+
+
+Visit = tuple[str, str, str | None, int, int]
+"""User, query, page, period, and the minute after its first hour."""
+
+
+def visits_of(work: Path, rows: Iterable[Visit]) -> SearchLog:
+    """A log with pages and with times that make sessions."""
+    calendar, listed = series().calendar, list(rows)
+    start = [Period(calendar.begins(n), calendar.begins(n)).seconds[0] + 3600 for *_, n, _ in listed]
+    times = [first + 60 * minute for first, (*_, minute) in zip(start, listed, strict=True)]
+    users, queries, pages = ([row[i] for row in listed] for i in range(3))
+    ranks = [None if page is None else 1 for page in pages]
+    return _log(work, [users, times, queries, ranks, pages])
 
 
 PERIODS = 3
@@ -62,4 +79,21 @@ def year() -> list[Row]:
     for p in range(PERIODS):
         rows += asked(range(60), "weather", p) + asked(range(5, 35), "news", p)
         rows += asked(range(10 * p), "late", p) + [(f"user {u}", f"rare {u} {p}", p) for u in range(60)]
+    return rows
+
+
+ALL = ("queries", "clicks", "transitions", "keywords")
+
+
+def visited() -> list[Visit]:
+    """Everybody asks for the weather and clicks; most go on to the news, later to a page of their own, too."""
+    rows: list[Visit] = []
+    for p in range(PERIODS):
+        for u in range(80):
+            rows.append((f"user {u}", "weather today", "sky.example", p, 0))
+            if u < 60:
+                rows.append((f"user {u}", "news", "paper.example" if u < 50 else None, p, 1))
+            rows.append((f"user {u}", f"rare {u} {p}", f"own-{u}.example", p, 2))
+            if p:
+                rows.append((f"user {u}", "weather today", f"own-{u}-{p}.example", p, 0))
     return rows

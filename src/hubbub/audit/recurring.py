@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hubbub.audit.checks import series, series_kept
+from hubbub.audit.checks import series, series_kept, series_tables
 from hubbub.audit.mutants.series import small
 from hubbub.audit.protocols import AuditRow, Effort, Subject
 from hubbub.mechanisms.series import Series
@@ -17,3 +17,4 @@ def tests(effort: Effort) -> Iterator[AuditRow]:
     for made in small():
         yield from series.tests(Subject(made, made.measure, made.draw), effort)
     yield from series_kept.tests()
+    yield from series_tables.tests()

@@ -40,9 +40,9 @@ class SeriesOptions:
     ] = "even"
     counts: Annotated[str, typer.Option(help="Share of the noise budget for numbers beside the keys.")] = "0.3"
     pool: Annotated[int, typer.Option(help="New queries of a user that count in a period.", metavar="N")] = 40
-    tables: Annotated[str, typer.Option(help="Tables to release; for the unit user, queries.", metavar="T,…")] = (
-        "queries"
-    )
+    tables: Annotated[
+        str, typer.Option(help="queries, with clicks, transitions, keywords as wanted.", metavar="T,…")
+    ] = "queries"
     unit: Annotated[str, typer.Option(help="user (over all periods) or user-period (plain crowd each).")] = "user"
     public_list: Annotated[str | None, typer.Option(help="Not offered yet: a series takes no lists.")] = None
     lag: Annotated[int, typer.Option(help="Days after its end before a period is run.", metavar="DAYS")] = 0

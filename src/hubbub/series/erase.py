@@ -3,7 +3,8 @@
 What is not undone: noisy sums stay, and a key that was seen stays seen for ever, with its text. Were it to count as
 unseen again, or lose its text where nobody else holds it, its release would hang on one user alone: on whether she
 holds it (docs/proofs/series.md). Keys that were never seen and that nobody else holds lose their text and are known by
-a keyed hash; her id is known by one, too, so that she does not come back with a new budget.
+a keyed hash; her id is known by one, too, so that she does not come back with a new budget. Of clicks and transitions
+only those have an id that were seen: they stay, and what she held and had in her pools goes.
 """
 
 from __future__ import annotations
@@ -19,12 +20,16 @@ import pyarrow as pa
 
 from hubbub.engines.duckdb import DuckDB
 from hubbub.errors import InputError, Refused
-from hubbub.series.arrays import read_arrays, read_purses, write_purses
+from hubbub.mechanisms.series.tables import TABLE
+from hubbub.series.arrays import write_purses
+from hubbub.series.further import FurtherRecords, schemas
+from hubbub.series.kept import KeptTable, prefix
 from hubbub.series.plan import OWNER_ONLY, STATE, opened
 from hubbub.series.records import TABLES, SeriesRecords, digest
 from hubbub.series.state import IDLE, StateFolder, alone
 
 if TYPE_CHECKING:
+    from hubbub.mechanisms.series import Series
     from hubbub.privacy.ledger import Ledger
 
 
@@ -37,10 +42,10 @@ def erase(folder: str | Path, ledger: Ledger, user: str) -> None:
         if held.state.stage != IDLE:
             raise Refused("A period is under way.", next=f"finish it first: hubbub series add {folder}")
         with closing(DuckDB(Path(work))) as engine:
-            _erased(held, engine, bytes.fromhex(plan.secret), user)
+            _erased(held, engine, bytes.fromhex(plan.secret), user, plan.mechanism)
 
 
-def _erased(held: StateFolder, engine: DuckDB, secret: bytes, user: str) -> None:
+def _erased(held: StateFolder, engine: DuckDB, secret: bytes, user: str, series: Series) -> None:
     state = held.state
     SeriesRecords(engine, held.path, state.files, secret)
     engine.register("asked_for", pa.table({"uid": [user]}))
@@ -49,8 +54,7 @@ def _erased(held: StateFolder, engine: DuckDB, secret: bytes, user: str) -> None
     if not persons:
         raise InputError("The series knows no such user.", given=user, next="give the id as it stands in the logs")
     (person,) = persons
-    paths = [held.path / name for name in state.files if name.split("-")[0] == "seen"]
-    seen = np.concatenate([np.zeros(0, np.int64), *(read_arrays(path)["kid"] for path in paths)])
+    seen = np.concatenate([np.zeros(0, np.int64), *KeptTable(held, state.run).seen()])
     engine.register("series_seen", pa.table({"kid": seen}))
     orphans = (
         f"SELECT DISTINCT h.kid AS kid FROM series_held AS h WHERE h.person = {person} "
@@ -68,15 +72,28 @@ def _erased(held: StateFolder, engine: DuckDB, secret: bytes, user: str) -> None
         f"SELECT k.kid, {digest(secret, 'key', 'k.query')} FROM series_keys AS k JOIN orphans AS o ON k.kid = o.kid",
     }
     names = []
-    for table, sql in kept.items():
-        columns = ", ".join(TABLES[table].names)
-        engine.save(f"kept_{table}", f"SELECT {columns} FROM ({sql}) AS kept")
-        names.append(f"{table}-000-{state.counter}.parquet")
-        engine.write(f"kept_{table}", held.path / names[-1])
-    gone = [name for name in state.files if name.split("-")[0] in kept or name.split("-")[0] == "purses"]
-    (old,) = (held.path / name for name in gone if name.startswith("purses"))
-    purses = read_purses(old)
-    for purse in (purses.selection, purses.to_date, purses.in_period):
-        purse[person] = 0  # used up, whatever was left
-    names.append(write_purses(held.path / f"purses-{state.run - 1:03}-{state.counter}.parquet", purses))
+    for kind, sql in kept.items():
+        names.append(_rewritten(held, engine, kind, TABLES[kind], sql))
+    for table in series.table_constants.keys() - {TABLE}:
+        FurtherRecords(engine, held.path, state.files, secret, table)
+        for kind in ("held", "pool"):  # keys of these tables have all been seen: they stay, with their text
+            sql = f"SELECT * FROM series_{table}_{kind} WHERE person <> {person}"
+            names.append(_rewritten(held, engine, prefix(table) + kind, schemas(table)[kind], sql))
+    rewritten = {name.split("-")[0] for name in names}
+    gone = [name for name in state.files if name.split("-")[0] in rewritten]
+    for table in series.tables:
+        files = KeptTable(held, state.run - 1, table)
+        purses = files.purses()
+        for purse in (purses.selection, purses.to_date, purses.in_period):
+            purse[person] = 0  # used up, whatever was left
+        names.append(write_purses(files.path("purses", state.counter), purses))
+        gone += files.named("purses")
     held.commit(replace(state), names, gone)
+
+
+def _rewritten(held: StateFolder, engine: DuckDB, kind: str, schema: pa.Schema, sql: str) -> str:
+    """Write one file in place of all of a kind, with these rows; its name."""
+    name = f"{kind}-000-{held.state.counter}.parquet"
+    engine.save("kept_rows", f"SELECT {', '.join(schema.names)} FROM ({sql}) AS kept")
+    engine.write("kept_rows", held.path / name)
+    return name

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hubbub.mechanisms.series import TABLE
 from hubbub.mechanisms.series.rounds import ArraySeriesPools, SeriesSums
+from hubbub.mechanisms.series.tables import TABLE
 from hubbub.series import arrays
 from hubbub.series.arrays import Purses, read_arrays, write_arrays
 
@@ -82,9 +82,9 @@ class KeptTable:
             found[i] = dict(zip(kept["kid"].tolist(), kept["y"].tolist(), strict=True))
         return found
 
-    def mixed(self, ids: Integers, x: Integers, column: tuple[int, ...], keys: int) -> Integers:
+    def mixed(self, ids: Integers, x: Integers, column: tuple[int, ...]) -> Integers:
         """Σ_j C̃_{t−j} x_j for each of these keys, over the runs since it came out; x is this run's."""
-        mixed = np.zeros(keys, np.int64)
+        mixed = np.zeros(int(ids.max(initial=-1)) + 1, np.int64)
         mixed[ids] = column[0] * x
         for i, path in self.by_run("counted"):
             kept = read_arrays(path)

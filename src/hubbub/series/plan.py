@@ -101,6 +101,7 @@ class SeriesPlan:
         """The plan as it is kept, sealed with a hash of itself."""
         known: dict[str, Any] = {
             "parameters": dict(settings_text(self.mechanism)),
+            "tables": list(self.mechanism.tables),
             "owner": owner_table(self.owner),
         }
         return sealed(FORMAT, known | {name: getattr(self, name) for name in PLAIN})
@@ -109,7 +110,8 @@ class SeriesPlan:
     def read(path: Path) -> SeriesPlan:
         """A plan as it was written; refused if a hand has changed it."""
         known = unsealed(path, FORMAT)
-        mechanism, owner = Series(**known.pop("parameters")), read_owner(known.pop("owner"))
+        mechanism = Series(tables=known.pop("tables", None), **known.pop("parameters"))
+        owner = read_owner(known.pop("owner"))
         return SeriesPlan(mechanism, owner=owner, **known)
 
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from hubbub.card.build import build_card, with_pages
 from hubbub.card.facts import Facts, Written
 from hubbub.card.schema import sha256_of
-from hubbub.mechanisms.series import TABLE, Series
+from hubbub.mechanisms.series import Series
 from hubbub.mechanisms.series.counts import SHOWN, CountConstants
 from hubbub.release.rows import sort_rows
 from hubbub.show.page import write_pages
@@ -22,16 +22,14 @@ from hubbub.show.page import write_pages
 if TYPE_CHECKING:
     from hubbub.steps.counts import Integers
 
-SCHEMA = pa.schema(
-    [
-        ("query", pa.string()),
-        ("period", pa.string()),
-        ("users_in_period", pa.int64()),
-        ("noise_sd_in_period", pa.float64()),
-        ("users", pa.int64()),
-        ("noise_sd", pa.float64()),
-    ]
-)
+NUMBERS = [
+    ("period", pa.string()),
+    ("users_in_period", pa.int64()),
+    ("noise_sd_in_period", pa.float64()),
+    ("users", pa.int64()),
+    ("noise_sd", pa.float64()),
+]
+"""The columns of a released table after those of its key."""
 
 
 @dataclass(frozen=True)
@@ -46,19 +44,23 @@ class ReleasedKeys:
     """By key: the noisy number of users in this period."""
 
 
-def rows(series: Series, keys: ReleasedKeys, texts: Mapping[int, str], labels: Mapping[int, str]) -> pa.Table:
-    """The table of a period, in its order."""
-    numbers = {} if series.counts is None else estimates(series.counts, keys, series.run)
+def rows(
+    series: Series, table: str, keys: ReleasedKeys, texts: Mapping[int, tuple[str, ...]], labels: Mapping[int, str]
+) -> pa.Table:
+    """One table of a period, in its order."""
+    schema = pa.schema([*((column, pa.string()) for column in series.offers[table].columns), *NUMBERS])
+    counts = series.table_counts.get(table)
+    numbers = {} if counts is None else estimates(counts, keys, series.run)
     found = []
     for key, run in zip(keys.ids.tolist(), keys.runs.tolist(), strict=True):
         users, sd = numbers.get(key, (None, None))
         here, here_sd = None, None
-        if series.counts is not None:
-            here, here_sd = shown(keys.in_period[key], series.counts.in_period_sd)
-        found.append((texts[key], labels[run], here, here_sd, users, sd))
-    columns = zip(*found, strict=True) if found else [[] for _ in SCHEMA]
-    arrays = [pa.array(list(column), field.type) for column, field in zip(columns, SCHEMA, strict=True)]
-    return sort_rows(pa.Table.from_arrays(arrays, schema=SCHEMA))
+        if counts is not None:
+            here, here_sd = shown(keys.in_period[key], counts.in_period_sd)
+        found.append((*texts[key], labels[run], here, here_sd, users, sd))
+    columns = zip(*found, strict=True) if found else [[] for _ in schema]
+    arrays = [pa.array(list(column), field.type) for column, field in zip(columns, schema, strict=True)]
+    return sort_rows(pa.Table.from_arrays(arrays, schema=schema))
 
 
 def estimates(counts: CountConstants, keys: ReleasedKeys, t: int) -> dict[int, tuple[int | None, float | None]]:
@@ -77,11 +79,14 @@ def shown(value: int, sd: float) -> tuple[int | None, float | None]:
     return (value, sd) if value >= SHOWN * sd else (None, None)
 
 
-def write_period(folder: Path, series: Series, table: pa.Table, facts: Facts) -> None:
+def write_period(folder: Path, series: Series, tables: Mapping[str, pa.Table], facts: Facts) -> None:
     """Tables, pages and card of a period; nothing here has seen the log."""
     folder.mkdir(parents=True)
-    path = folder / f"{TABLE}.parquet"
-    pq.write_table(table, path, compression="zstd")
-    card = build_card(series, replace(facts, files={path.name: Written(sha256_of(path), table.num_rows)}))
+    written = {}
+    for name, table in tables.items():
+        path = folder / f"{name}.parquet"
+        pq.write_table(table, path, compression="zstd")
+        written[path.name] = Written(sha256_of(path), table.num_rows)
+    card = build_card(series, replace(facts, files=written))
     card = with_pages(card, {page.name: sha256_of(page) for page in write_pages(folder, card)})
     (folder / "card.json").write_text(card.text(), encoding="utf-8")

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from hubbub.steps.bound import hashed
 from hubbub.steps.counts import Integers
-from hubbub.steps.keys import QUERIES
+from hubbub.steps.keys import QUERIES, Keys
 
 if TYPE_CHECKING:
     from hubbub.engines import Engine
@@ -41,21 +41,25 @@ def digest(secret: bytes, what: str, column: str) -> str:
     return f"md5(concat('{secret.hex()}', '{what}', {column}))"
 
 
+def scanned(engine: Engine, folder: Path, files: Iterable[str], kind: str, view: str, schema: pa.Schema) -> None:
+    """All files of one kind as one view."""
+    parts = []
+    for n, name in enumerate(sorted(name for name in files if name.split("-")[0] == kind)):
+        engine.scan(f"{view}_{n}", folder / name)
+        parts.append(f"SELECT {', '.join(schema.names)} FROM {view}_{n}")
+    if not parts:
+        engine.register(f"{view}_none", schema.empty_table())
+        parts = [f"SELECT * FROM {view}_none"]
+    engine.view(view, " UNION ALL ".join(parts))
+
+
 class SeriesRecords:
     """The records of a series inside an engine."""
 
     def __init__(self, engine: Engine, folder: Path, files: Iterable[str], secret: bytes) -> None:
-        self.engine, self.secret = engine, secret
-        names = sorted(files)
+        self.engine, self.folder, self.secret = engine, folder, secret
         for table, schema in TABLES.items():
-            parts = []
-            for n, name in enumerate(name for name in names if name.split("-")[0] == table):
-                engine.scan(f"series_{table}_{n}", folder / name)
-                parts.append(f"SELECT {', '.join(schema.names)} FROM series_{table}_{n}")
-            if not parts:
-                engine.register(f"series_{table}_none", schema.empty_table())
-                parts = [f"SELECT * FROM series_{table}_none"]
-            engine.view(f"series_{table}", " UNION ALL ".join(parts))
+            scanned(engine, folder, files, table, f"series_{table}", schema)
 
     # -------------------------------------------------------------- a new period
 
@@ -68,24 +72,28 @@ class SeriesRecords:
     def read(self, t: int, users: int, keys: int, limit: int, out: Integers) -> None:
         """Make the tables `series_new_…` that run t adds, from the view `log`."""
         engine, events = self.engine, QUERIES.events.format(log="log")
-        still = f"{digest(self.secret, 'user', 'uid')} NOT IN (SELECT digest FROM series_erased)"
-        only = f" WHERE {still}" if self._count("series_erased") else ""
-        engine.save("series_asked", f"SELECT DISTINCT uid, query FROM ({events}) AS events{only}")
+        engine.save("series_asked", f"SELECT DISTINCT uid, query FROM ({events}) AS events{self.unerased()}")
         strangers = "SELECT DISTINCT uid FROM series_asked AS a WHERE NOT EXISTS " + _same("users", "uid")
         engine.number("series_strangers", strangers, ["uid"], "place")
         engine.save("series_new_users", f"SELECT place + {users} AS person, uid FROM series_strangers")
         self._name_keys(keys)
         everybody = "SELECT person, uid FROM series_users UNION ALL SELECT person, uid FROM series_new_users"
+        engine.view("series_everybody", everybody)
         every_key = "SELECT kid, query FROM series_keys UNION ALL SELECT kid, query FROM series_new_keys"
         engine.save(
             "series_now",
             f"SELECT u.person AS person, k.kid AS kid, a.uid AS uid, a.query AS query FROM series_asked AS a "
-            f"JOIN ({everybody}) AS u ON a.uid = u.uid JOIN ({every_key}) AS k ON a.query = k.query",
+            f"JOIN series_everybody AS u ON a.uid = u.uid JOIN ({every_key}) AS k ON a.query = k.query",
         )
         engine.view("series_new_now", "SELECT person, kid FROM series_now")
         unheld = f"SELECT person, kid, CAST({t} AS BIGINT) AS first FROM series_now AS n WHERE NOT EXISTS "
         engine.save("series_new_held", unheld + _pair("held"))
         self._fill_pools(t, limit, out)
+
+    def unerased(self) -> str:
+        """What leaves erased users out, as SQL after a FROM."""
+        still = f"{digest(self.secret, 'user', 'uid')} NOT IN (SELECT digest FROM series_erased)"
+        return f" WHERE {still}" if self._count("series_erased") else ""
 
     def _name_keys(self, keys: int) -> None:
         """Ids for keys that are new, and the text back for those whose text was erased."""
@@ -132,33 +140,47 @@ class SeriesRecords:
 
     # -------------------------------------------------------------- counts
 
+    def held(self, t: int) -> tuple[str, str]:
+        """Pairs (person, kid, first) of everything that users held; and (person, kid) of this period. As SQL."""
+        self.engine.scan("series_now_kept", self.folder / f"now-{t:03}.parquet")
+        return "SELECT person, kid, first FROM series_held", "SELECT person, kid FROM series_now_kept"
+
     def counted(self, pairs: str, allowed: Integers) -> tuple[pa.Table, pa.Table]:
         """Of these pairs, for each user the first `allowed` by hash: users by key, and keys by user."""
-        engine = self.engine
-        engine.register("series_allowed", pa.table({"person": np.arange(allowed.size), "most": allowed}))
-        order = f"row_number() OVER (PARTITION BY p.person ORDER BY {hashed(QUERIES, self.secret)}, query) AS place"
-        placed = (
-            f"SELECT p.person AS person, p.kid AS kid, {order} FROM ({pairs}) AS p "
-            "JOIN series_users AS u ON p.person = u.person "
-            "JOIN (SELECT DISTINCT kid, query FROM series_keys) AS k ON p.kid = k.kid"
-        )
-        engine.save(
-            "series_counted",
-            f"SELECT p.person AS person, p.kid AS kid FROM ({placed}) AS p "
-            "JOIN series_allowed AS a ON p.person = a.person WHERE p.place <= a.most",
-        )
-        each = "SELECT {0}, count(*) AS n FROM series_counted GROUP BY {0}"
-        return engine.fetch(each.format("kid")), engine.fetch(each.format("person"))
+        return first_pairs(self.engine, QUERIES, self.secret, pairs, QUERY_TEXTS, allowed)
 
-    def texts(self, ids: Integers) -> dict[int, str]:
+    def texts(self, ids: Integers) -> dict[int, tuple[str, ...]]:
         """The text of keys by id."""
         self.engine.register("series_wanted", pa.table({"kid": ids}))
         joined = "series_keys AS k JOIN series_wanted AS w ON k.kid = w.kid"
         found = self.engine.fetch(f"SELECT DISTINCT k.kid AS kid, k.query AS query FROM {joined}")
-        return dict(zip(found.column("kid").to_pylist(), found.column("query").to_pylist(), strict=True))
+        return {kid: (text,) for kid, text in zip(*found.to_pydict().values(), strict=True)}
 
     def _count(self, what: str) -> int:
         return int(self.engine.fetch(f"SELECT count(*) AS n FROM {what}").column("n")[0].as_py())
+
+
+QUERY_TEXTS = "(SELECT DISTINCT kid, query FROM series_keys)"
+"""The text of every query by id; one whose text was erased may have come back with it."""
+
+
+def first_pairs(
+    engine: Engine, keys: Keys, secret: bytes, pairs: str, texts: str, allowed: Integers
+) -> tuple[pa.Table, pa.Table]:
+    """Of these pairs (person, kid), for each user the first `allowed` by hash: users by key, and keys by user."""
+    engine.register("series_allowed", pa.table({"person": np.arange(allowed.size), "most": allowed}))
+    order = f"row_number() OVER (PARTITION BY p.person ORDER BY {hashed(keys, secret)}, {keys.list()}) AS place"
+    placed = (
+        f"SELECT p.person AS person, p.kid AS kid, {order} FROM ({pairs}) AS p "
+        f"JOIN series_users AS u ON p.person = u.person JOIN {texts} AS k ON p.kid = k.kid"
+    )
+    engine.save(
+        "series_counted",
+        f"SELECT p.person AS person, p.kid AS kid FROM ({placed}) AS p "
+        "JOIN series_allowed AS a ON p.person = a.person WHERE p.place <= a.most",
+    )
+    each = "SELECT {0}, count(*) AS n FROM series_counted GROUP BY {0}"
+    return engine.fetch(each.format("kid")), engine.fetch(each.format("person"))
 
 
 def _same(table: str, column: str) -> str:
@@ -172,12 +194,12 @@ def _pair(table: str) -> str:
 class EngineSeriesPools:
     """The pools of a series inside an engine, without keys that are out."""
 
-    def __init__(self, engine: Engine, t: int, users: int, keys: int, out: Integers) -> None:
+    def __init__(self, engine: Engine, t: int, users: int, keys: int, out: Integers, pool: str = "series_pool") -> None:
         self._engine, self._users, self._keys = engine, users, keys
         engine.register("series_out", pa.table({"kid": out}))
         engine.save(
             "series_live",
-            f"SELECT person, kid, run = {t} AS entered FROM series_pool AS n "
+            f"SELECT person, kid, run = {t} AS entered FROM {pool} AS n "
             "WHERE NOT EXISTS (SELECT 1 FROM series_out AS o WHERE o.kid = n.kid)",
         )
 

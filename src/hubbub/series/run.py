@@ -1,8 +1,9 @@
 """One run of a series: pools, rounds, release, counts; each a commit, so that a killed run goes on where it was.
 
-read     the period's records → new users, keys, pairs; noise of earlier rounds for new keys     stage 0
-round j  scores and spending from what is kept → sums with noise, kept with what users have left   stage j
-publish  tests, counts, tables, card and page, kept as bytes                                       idle again
+read     the period's records → new users, keys, pairs; noise of earlier rounds for new keys            stage 0
+round j  scores and spending from what is kept → sums with noise, kept with what users have left          stage j
+open     which queries are out; pools of clicks and transitions, which rest on it; then rounds of theirs   and so on
+publish  tests, counts, tables, card and page, kept as bytes                                              idle again
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from hubbub.mechanisms.series.constants import SeriesConstants
-from hubbub.mechanisms.series.rounds import SeriesPools, SeriesRound, SeriesSums, late, passing, play
+from hubbub.mechanisms.series.constants import STEPS
+from hubbub.mechanisms.series.rounds import SeriesPools, SeriesRound, late, passing, play
+from hubbub.mechanisms.series.tables import TABLE
 from hubbub.series import arrays
 from hubbub.series.arrays import Purses, flagged
+from hubbub.series.further import FurtherRecords, KeywordRecords
 from hubbub.series.kept import KeptTable
 from hubbub.series.publish import ReleasedKeys, rows, write_period
 from hubbub.series.records import EngineSeriesPools, SeriesRecords
@@ -33,15 +36,18 @@ if TYPE_CHECKING:
     from hubbub.privacy.ledger import Output
     from hubbub.steps.counts import Integers
 
+ROUNDS = len(STEPS)
+
 
 class SeriesRun:
     """The run that is under way, or about to begin, in an engine."""
 
     def __init__(self, series: Series, folder: StateFolder, engine: Engine, noise: NoiseSource, secret: bytes) -> None:
         self.series, self.folder, self.engine, self.noise, self.secret = series, folder, engine, noise, secret
-        self.plan: SeriesConstants = series.constants
         self.t = folder.state.run
-        self.kept = KeptTable(folder, self.t)
+        self.kept = {table: KeptTable(folder, self.t, table) for table in series.tables}
+        self.queries = self.kept[TABLE]
+        self.further = [table for table in series.table_constants if table != TABLE]
 
     # -------------------------------------------------------------- reading a period
 
@@ -49,23 +55,27 @@ class SeriesRun:
         """What earlier runs kept, and this one so far."""
         return SeriesRecords(self.engine, self.folder.path, self.folder.state.files, self.secret)
 
+    def _further(self, table: str) -> FurtherRecords:
+        kind = FurtherRecords if table in self.further else KeywordRecords
+        return kind(self.engine, self.folder.path, self.folder.state.files, self.secret, table)
+
     def read(self, period: int, about: dict[str, object]) -> None:
-        """The records of a period, and noise for keys that are new: the first commit of a run."""
-        state, t = self.folder.state, self.t
+        """The records of a period, and noise for queries that are new: the first commit of a run."""
+        state, t, plan = self.folder.state, self.t, self.series.constants
         records = self.records()
-        out = self.kept.out()[0]
-        records.read(t, state.users, state.keys, self.plan.limit, out)
+        records.read(t, state.users, state.keys, plan.limit, self.queries.out()[0])
         names = records.write(t, self.folder.path)
+        for table in self.further:
+            names += self._further(table).read(t, records.unerased())
         seen = self.engine.fetch("SELECT DISTINCT kid FROM series_new_pool").column("kid").to_numpy()
-        names.append(self.kept.write("seen", {"kid": seen}))
+        names.append(self.queries.write("seen", {"kid": seen}))
         new_users, new_keys = records.added("users"), records.added("keys")
-        gathered = self.kept.gathered().next_run() if t else SeriesSums.nothing(0)
-        gathered = gathered.joined(late(self.plan, t, new_keys, self.noise))
-        names.append(self.kept.write_past(gathered))
-        counts = self.series.counts
-        most = (0, 0) if counts is None else (counts.budget, counts.entries)
-        purses = self.kept.purses().joined(Purses.full(new_users, self.plan.budget, *most))
-        names.append(arrays.write_purses(self.kept.path("purses"), purses))
+        names.append(self._gathered_with(TABLE, new_keys))
+        gone = self.queries.named("past", "sums")
+        for table, kept in self.kept.items():
+            purses = kept.purses().joined(self._full(table, new_users))
+            names.append(arrays.write_purses(kept.path("purses"), purses))
+            gone += kept.named("purses")
         state = replace(
             state,
             stage=0,
@@ -74,87 +84,153 @@ class SeriesRun:
             keys=state.keys + new_keys,
             about=about,
         )
-        self.folder.commit(state, names, gone=self.kept.named("past", "purses", "sums"))
+        self.folder.commit(state, names, gone)
+
+    def _full(self, table: str, users: int) -> Purses:
+        """What new users have for a table."""
+        plan, counts = self.series.table_constants.get(table), self.series.table_counts.get(table)
+        most = (0, 0) if counts is None else (counts.budget, counts.entries)
+        return Purses.full(users, 0 if plan is None else plan.budget, *most)
+
+    def _gathered_with(self, table: str, new: int) -> str:
+        """Write what keys of a table have gathered in earlier runs, with so many new ones: the file."""
+        kept, plan = self.kept[table], self.series.table_constants[table]
+        fresh = late(plan, self.t, new, self.noise)
+        gathered = kept.gathered().next_run().joined(fresh) if kept.paths("past") else fresh
+        return kept.write_past(gathered)
 
     # -------------------------------------------------------------- rounds
 
     def rounds(self) -> None:
-        """Every round that is not kept yet."""
-        state, t = self.folder.state, self.t
-        if state.stage == len(self.plan.multiples(t)):
+        """Every round that is not kept yet: of the queries, then of what hangs on them."""
+        if self.folder.state.stage <= ROUNDS:
+            self._rounds(TABLE, 0)
+        if self.further and self.folder.state.stage == ROUNDS:
+            self._open()
+        for n, table in enumerate(self.further):
+            self._rounds(table, ROUNDS + 1 + n * ROUNDS)
+
+    def _rounds(self, table: str, start: int) -> None:
+        """The rounds of a table that are not kept yet; its first follows the commit of this stage."""
+        state, t, kept, plan = self.folder.state, self.t, self.kept[table], self.series.table_constants[table]
+        done = state.stage - start
+        if done >= ROUNDS:
             return
         self.records()
-        out = self.kept.out()[0]
-        pools: SeriesPools = self.kept.pools(state.users, state.keys)
+        out, gathered, purses = kept.out()[0], kept.gathered(), kept.purses()
+        size = gathered.now.size
+        pools: SeriesPools = kept.pools(state.users, size)
         if self.engine.distributed:
-            pools = EngineSeriesPools(self.engine, t, state.users, state.keys, out)
-        purses, gathered = self.kept.purses(), self.kept.gathered()
-        for j in range(state.stage, len(self.plan.multiples(t))):
+            pool = "series_pool" if table == TABLE else self._further(table).pool
+            pools = EngineSeriesPools(self.engine, t, state.users, size, out, pool)
+        for j in range(done, ROUNDS):
             before = SeriesRound(gathered, purses.selection)
-            after = play(self.plan, t, j, pools, before, flagged([out], state.keys), self.noise)
+            after = play(plan, t, j, pools, before, flagged([out], size), self.noise)
             gathered, purses = after.gathered, replace(purses, selection=after.left)
             names = [
-                self.kept.write("sums", {arrays.NOW: gathered.now}, j),
-                arrays.write_purses(self.kept.path("purses", j), purses),
+                kept.write("sums", {arrays.NOW: gathered.now}, j),
+                arrays.write_purses(kept.path("purses", j), purses),
             ]
-            self.folder.commit(replace(self.folder.state, stage=j + 1), names, gone=self.kept.named("purses", "sums"))
+            self.folder.commit(
+                replace(self.folder.state, stage=start + j + 1), names, gone=kept.named("purses", "sums")
+            )
+
+    def _open(self) -> None:
+        """Keep which queries are out, and fill the pools of what is made of them, with noise for its new keys."""
+        ids, _, names = self._released(TABLE)
+        texts = self.records().texts(ids)
+        self.engine.register(
+            "series_chosen", pa.table({"query": pa.array([text for (text,) in texts.values()], pa.string())})
+        )
+        gone: list[str] = []
+        for table in self.further:
+            kept = self.kept[table]
+            size = kept.gathered().now.size if kept.paths("past") else 0
+            limit = self.series.table_constants[table].limit
+            files, new = self._further(table).fill(self.t, limit, size, kept.out()[0])
+            names += [*files, self._gathered_with(table, new)]
+            gone += kept.named("past", "sums")
+        self.folder.commit(replace(self.folder.state, stage=ROUNDS + 1), names, gone)
 
     # -------------------------------------------------------------- release and counts
 
+    def _released(self, table: str) -> tuple[Integers, Integers, list[str]]:
+        """Keys that are out after this run, the runs they came out in, and the file that is not kept yet."""
+        kept, t = self.kept[table], self.t
+        out, runs = kept.out()
+        if any(run == t for run, _ in kept.by_run("out")):
+            return out, runs, []
+        gathered = kept.gathered()
+        passed = passing(self.series.table_constants[table], t, gathered) & ~flagged([out], gathered.now.size)
+        if table == TABLE:  # of other tables, no key has an id that was not seen
+            passed &= flagged(kept.seen(), gathered.now.size)
+        new = np.flatnonzero(passed)
+        written = kept.write("out", {"kid": new})
+        return np.concatenate([out, new]), np.concatenate([runs, np.full(new.size, t, np.int64)]), [written]
+
     def publish(self, facts: Facts, outputs: Callable[[Path], Mapping[str, Output]]) -> None:
         """Test, count, and keep the period's public files as bytes; `outputs` says what the ledger keeps of them."""
-        state, t, counts = self.folder.state, self.t, self.series.counts
-        records = self.records()
-        out, runs = self.kept.out()
-        seen = flagged(self.kept.seen(), state.keys)
-        passed = passing(self.plan, t, self.kept.gathered()) & seen & ~flagged([out], state.keys)
-        new = np.flatnonzero(passed)
-        ids, runs = np.concatenate([out, new]), np.concatenate([runs, np.full(new.size, t, np.int64)])
-        names = [self.kept.write("out", {"kid": new})]
-        to_date: dict[int, dict[int, int]] = {}
-        in_period: dict[int, int] = {}
-        if counts is not None:
-            purses = self.kept.purses()
-            x, paid = self._counted(records, self._due(ids, runs), purses.to_date // counts.price(t), ids)
-            y = self.kept.mixed(ids, x, counts.column, state.keys)
-            y += self.noise.gaussian(f"run {t} to date", counts.to_date_variance, ids.size)
-            names.append(self.kept.write("counted", {"kid": ids, "x": x, "y": y}))
-            here = "series_now_kept AS n JOIN series_due AS o ON n.kid = o.kid"
-            held = f"SELECT n.person AS person, n.kid AS kid FROM {here}"
-            z, entries = self._counted(records, held, purses.in_period, ids)
-            z += self.noise.gaussian(f"run {t} in period", counts.in_period_variance, ids.size)
-            in_period = dict(zip(ids.tolist(), z.tolist(), strict=True))
-            to_date = self.kept.measured() | {t: dict(zip(ids.tolist(), y.tolist(), strict=True))}
-            left = replace(
-                purses, to_date=purses.to_date - paid * counts.price(t), in_period=purses.in_period - entries
-            )
-            names.append(arrays.write_purses(self.kept.path("purses", "end"), left))
-        else:
-            names.append(arrays.write_purses(self.kept.path("purses", "end"), self.kept.purses()))
+        state, t = self.folder.state, self.t
         labels = {run: self.series.calendar.label(n) for run, n in enumerate(state.periods)}
-        table = rows(self.series, ReleasedKeys(ids, runs, to_date, in_period), records.texts(ids), labels)
+        records = self.records()
+        tables: dict[str, pa.Table] = {}
+        names: list[str] = []
+        for table in self.kept:
+            kept = records if table == TABLE else self._further(table)
+            if isinstance(kept, KeywordRecords):
+                ids, runs, files = self._words(kept, tables[TABLE].column("query").combine_chunks())
+            else:
+                ids, runs, files = self._released(table)
+            released, counted = self._numbers(table, kept, ids, runs)
+            names += [*files, *counted]
+            tables[table] = rows(self.series, table, released, kept.texts(ids), labels)
         place = f"published-{t:03}"
-        write_period(self.folder.path / place, self.series, table, facts)
+        write_period(self.folder.path / place, self.series, tables, facts)
         names += [f"{place}/{path.name}" for path in sorted((self.folder.path / place).iterdir())]
         ended = replace(state, run=t + 1, stage=IDLE, about={})
-        gone = [*self.kept.named("purses"), f"now-{t:03}.parquet"]
+        gone = [name for kept in self.kept.values() for name in kept.named("purses", "now")]
         self.folder.commit(ended, names, gone, drawn=outputs(self.folder.path / place))
 
-    def _due(self, ids: Integers, runs: Integers) -> str:
-        """Pairs that are counted to date in this run: the key is out and she has held it, and one of both is new."""
-        self.engine.register("series_due", pa.table({"kid": ids, "came": runs}))
-        self.engine.scan("series_now_kept", self.folder.path / f"now-{self.t:03}.parquet")
-        return (
-            "SELECT h.person AS person, h.kid AS kid FROM series_held AS h JOIN series_due AS o ON h.kid = o.kid "
-            f"WHERE greatest(h.first, o.came) = {self.t}"
-        )
+    def _words(self, records: KeywordRecords, queries: pa.Array) -> tuple[Integers, Integers, list[str]]:
+        """The words of released queries: all are out, those that are new since this run."""
+        kept = self.kept[records.table]
+        out, runs = kept.out()
+        files, new = records.named(self.t, queries)
+        runs = np.concatenate([runs, np.full(new.size, self.t, np.int64)])
+        return np.concatenate([out, new]), runs, [*files, kept.write("out", {"kid": new})]
 
-    def _counted(
-        self, records: SeriesRecords, pairs: str, allowed: Integers, ids: Integers
-    ) -> tuple[Integers, Integers]:
-        """Users of each released key, and keys of each user, within what she has left."""
-        by_key, by_user = records.counted(pairs, allowed)
-        counted, paid = np.zeros(self.folder.state.keys, np.int64), np.zeros(allowed.size, np.int64)
-        counted[by_key.column("kid").to_numpy()] = by_key.column("n").to_numpy()
-        paid[by_user.column("person").to_numpy()] = by_user.column("n").to_numpy()
-        return counted[ids], paid
+    def _numbers(
+        self, table: str, records: SeriesRecords | FurtherRecords, ids: Integers, runs: Integers
+    ) -> tuple[ReleasedKeys, list[str]]:
+        """The noisy numbers of released keys, and the files with what was drawn and what users have left."""
+        kept, counts, t = self.kept[table], self.series.table_counts.get(table), self.t
+        purses, end = kept.purses(), kept.path("purses", "end")
+        if counts is None:
+            return ReleasedKeys(ids, runs, {}, {}), [arrays.write_purses(end, purses)]
+        self.engine.register("series_due", pa.table({"kid": ids, "came": runs}))
+        held, now = records.held(t)
+        pairs = "SELECT h.person AS person, h.kid AS kid FROM ({}) AS h JOIN series_due AS o ON h.kid = o.kid"
+        due = pairs.format(held) + f" WHERE greatest(h.first, o.came) = {t}"  # out and held, and one of both is new
+        of = "" if table == TABLE else f"{table} "
+        x, paid = _counted(records, due, purses.to_date // counts.price(t), ids)
+        y = kept.mixed(ids, x, counts.column)
+        y += self.noise.gaussian(f"{of}run {t} to date", counts.to_date_variance, ids.size)
+        z, entries = _counted(records, pairs.format(now), purses.in_period, ids)
+        z += self.noise.gaussian(f"{of}run {t} in period", counts.in_period_variance, ids.size)
+        left = replace(purses, to_date=purses.to_date - paid * counts.price(t), in_period=purses.in_period - entries)
+        to_date = kept.measured() | {t: dict(zip(ids.tolist(), y.tolist(), strict=True))}
+        in_period = dict(zip(ids.tolist(), z.tolist(), strict=True))
+        names = [kept.write("counted", {"kid": ids, "x": x, "y": y}), arrays.write_purses(end, left)]
+        return ReleasedKeys(ids, runs, to_date, in_period), names
+
+
+def _counted(
+    records: SeriesRecords | FurtherRecords, pairs: str, allowed: Integers, ids: Integers
+) -> tuple[Integers, Integers]:
+    """Users of each released key, and keys of each user, within what she has left."""
+    by_key, by_user = records.counted(pairs, allowed)
+    counted = np.zeros(int(ids.max(initial=-1)) + 1, np.int64)
+    paid = np.zeros(allowed.size, np.int64)
+    counted[by_key.column("kid").to_numpy()] = by_key.column("n").to_numpy()
+    paid[by_user.column("person").to_numpy()] = by_user.column("n").to_numpy()
+    return counted[ids], paid

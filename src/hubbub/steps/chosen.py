@@ -134,7 +134,7 @@ def joins(heads: list[tuple[str, ...]]) -> tuple[list[str], Integers]:
 # ------------------------------------------------------------------ keywords
 
 
-class _WordsIn:
+class WordsIn:
     """The words of queries that are among these; a class, because it may be carried to other processes."""
 
     def __init__(self, words: pa.Array) -> None:
@@ -154,7 +154,7 @@ def words_of(queries: pa.Array) -> pa.Array:
 def hold_words(log: SearchLog, words: pa.Array) -> Holdings:
     """Who used which of these words in any search; what everybody asked is held since the first stage."""
     engine = log.engine
-    engine.map_batches("chosen_words", "SELECT DISTINCT query FROM held_queries", _WordsIn(words), WORDS)
+    engine.map_batches("chosen_words", "SELECT DISTINCT query FROM held_queries", WordsIn(words), WORDS)
     engine.save(
         "held_keywords",
         "SELECT DISTINCT h.uid AS uid, w.keyword AS keyword FROM held_queries AS h "

@@ -39,8 +39,8 @@ def two_runs(work: Path, first: list[Row]) -> SeriesRecords:
 def test_pools_and_counts_take_the_first_text(tmp_path: Path, first: list[Row]) -> None:
     kept = two_runs(tmp_path, first)
     pooled = kept.engine.fetch("SELECT kid FROM series_pool WHERE run = 1").column("kid").to_numpy()
-    assert list(kept.texts(pooled).values()) == ["a"]
+    assert list(kept.texts(pooled).values()) == [("a",)]
     hers = "SELECT person, kid FROM series_held WHERE person = 1"
     by_key, by_user = kept.counted(hers, np.array([0, 1]))
-    assert list(kept.texts(by_key.column("kid").to_numpy()).values()) == ["a"]
+    assert list(kept.texts(by_key.column("kid").to_numpy()).values()) == [("a",)]
     assert by_user.to_pylist() == [{"person": 1, "n": 1}]

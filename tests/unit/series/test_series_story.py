@@ -251,7 +251,7 @@ def test_a_release_of_the_same_log_under_another_population_is_refused(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("room", "name", "other"), [(constants, "OPENING", 5), (constants, "MOST_BITS", 13), (counts, "PAIRS", 13)]
+    ("room", "name", "other"), [(constants, "OPENING", 5), (constants, "MOST_BITS", 13), (counts, "SCALE", 2048)]
 )
 def test_code_that_computes_other_constants_is_refused(
     tmp_path: Path, book: Ledger, monkeypatch: pytest.MonkeyPatch, room: ModuleType, name: str, other: int

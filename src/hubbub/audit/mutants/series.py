@@ -11,27 +11,31 @@ from typing import Any
 import numpy as np
 
 from hubbub.audit.checks import series as checks
-from hubbub.audit.checks import series_kept
+from hubbub.audit.checks import series_kept, series_tables
 from hubbub.audit.mutants.fault import Fault, Planted
 from hubbub.audit.protocols import QUICK, AuditRow, Effort, Subject
 from hubbub.mechanisms.series import Series
 from hubbub.mechanisms.series.constants import DELTA_TESTS, SeriesConstants
 from hubbub.mechanisms.series.rounds import ArraySeriesPools, SeriesRound, SeriesSums
+from hubbub.mechanisms.series.tables import TABLES
 from hubbub.noise import NoiseSource, SeededNoise
 from hubbub.privacy.gaussian import threshold_for
 from hubbub.steps.counts import Flags, Integers
 
 ROUNDS, CONSTANTS = "hubbub.mechanisms.series.rounds", "hubbub.mechanisms.series.constants:SeriesConstants"
 RECORDS, COUNTS = "hubbub.series.records:SeriesRecords", "hubbub.mechanisms.series.counts:CountConstants"
+TABLE_PARTS, FURTHER = "hubbub.mechanisms.series.tables", "hubbub.series.further:FurtherRecords"
+ERASED = "hubbub.series.erase:_erased"
 FEW = replace(QUICK, runs=20_000)
 
 
 def small() -> list[Series]:
-    """A δ at which a violation would show; and one at which novel keys can be counted."""
+    """A δ at which a violation would show; one at which novel keys can be counted; and all tables."""
     days: dict[str, Any] = {"first": "2020-01-01", "length": "day"}
     return [
         Series(epsilon="0.5", delta="0.1", periods=2, D=2, counts=0, **days),
         Series(epsilon=1, delta="0.001", periods=4, longest=5, D=1, schedule="front", **days),
+        Series(epsilon=1, delta="0.01", periods=3, longest=4, tables=[*TABLES], **days),
     ]
 
 
@@ -49,6 +53,8 @@ def detector(*names: str) -> Callable[[], Iterator[AuditRow]]:
 
 def _called(check: Callable[..., Iterable[AuditRow]], subject: Subject, series: Series) -> Iterable[AuditRow]:
     if check in (checks.transcript, checks.novel):
+        if len(series.table_constants) > 1:
+            return ()
         effort: Effort = FEW
         return check(subject, series, effort)
     return check(subject, series)
@@ -147,8 +153,8 @@ def _lower(passing: Any) -> Any:
 def _unseen(erased: Any) -> Any:
     """After an erasure only keys that still stand in a pool count as seen."""
 
-    def broken(held: Any, engine: Any, secret: bytes, user: str) -> None:
-        erased(held, engine, secret, user)
+    def broken(held: Any, engine: Any, secret: bytes, user: str, series: Series) -> None:
+        erased(held, engine, secret, user, series)
         from hubbub.series.arrays import write_arrays
         from hubbub.series.records import SeriesRecords
 
@@ -163,8 +169,8 @@ def _unseen(erased: Any) -> Any:
 def _textless(erased: Any) -> Any:
     """After an erasure keys that nobody holds any more have no text, though they were seen."""
 
-    def broken(held: Any, engine: Any, secret: bytes, user: str) -> None:
-        erased(held, engine, secret, user)
+    def broken(held: Any, engine: Any, secret: bytes, user: str, series: Series) -> None:
+        erased(held, engine, secret, user, series)
         from hubbub.series.records import SeriesRecords
 
         SeriesRecords(engine, held.path, held.state.files, secret)
@@ -188,6 +194,37 @@ def _full(write: Any) -> Any:
     """What users had at first is written in place of what they have left."""
     budget = series_kept.small_series().constants.budget
     return lambda path, purses: write(path, replace(purses, selection=np.full_like(purses.selection, budget)))
+
+
+def _full_again(write: Any) -> Any:
+    """What users had for the clicks is written in place of what they have left."""
+    budget = series_tables.small_series().table_constants["clicks"].budget
+    return lambda path, purses: write(path, replace(purses, selection=np.full_like(purses.selection, budget)))
+
+
+def _whole(shares: Any) -> Any:
+    return lambda tables: tuple(dict.fromkeys(part, Fraction(1)) for part in shares(tables))
+
+
+def _wide_fill(fill: Any) -> Any:
+    return lambda self, t, limit, size, out: fill(self, t, 9 * limit, size, out)
+
+
+def _forgotten(erased: Any) -> Any:
+    """After an erasure only clicks that still stand in a pool are known."""
+
+    def broken(held: Any, engine: Any, secret: bytes, user: str, series: Series) -> None:
+        erased(held, engine, secret, user, series)
+        from hubbub.series.further import FurtherRecords
+
+        FurtherRecords(engine, held.path, held.state.files, secret, "clicks")
+        still = "SELECT * FROM series_clicks_keys WHERE kid IN (SELECT kid FROM series_clicks_pool)"
+        engine.save("still_pooled", still)
+        gone = [name for name in held.state.files if name.startswith("clicks.keys-")]
+        engine.write("still_pooled", held.path / "clicks.keys-000-again.parquet")
+        held.commit(held.state, ["clicks.keys-000-again.parquet"], gone)
+
+    return broken
 
 
 def _cheap(price: Any) -> Any:
@@ -251,6 +288,10 @@ FAULTS: tuple[Planted, ...] = (
         detector("constants"),
         {f"{CONSTANTS}.threshold": _chance(lambda plan: _entries(plan, plan.periods, lambda t: t + 1) / plan.limit)},
     ),
+    ("every table takes the whole budget", detector("constants"), {f"{TABLE_PARTS}:shares": _whole}),
+    ("more clicks of a run than D_c", series_tables.tests, {f"{FURTHER}.fill": _wide_fill}),
+    ("clicks that nobody has in a pool any more are forgotten", series_tables.tests, {ERASED: _forgotten}),
+    ("what is left for clicks is not kept", series_tables.tests, {"hubbub.series.arrays:write_purses": _full_again}),
     ("pairs of later runs priced for the planned end", detector("counts"), {f"{COUNTS}.price": _cheap}),
     ("noise for keys in the running only", detector("draws"), {f"{ROUNDS}:play": _live_only}),
     ("noise of one round reused", detector("draws"), {f"{ROUNDS}:play": _noise(_SameDraw)}),
@@ -260,8 +301,8 @@ FAULTS: tuple[Planted, ...] = (
         {f"{ROUNDS}:SeriesSums.next_run": lambda f: lambda self: replace(f(self), before=np.zeros_like(self.before))},
     ),
     ("thresholds a deviation and a half lower", detector("novel"), {f"{ROUNDS}:passing": _lower}),
-    ("seen recomputed from the pools that are left", series_kept.of_state, {"hubbub.series.erase:_erased": _unseen}),
-    ("keys that were seen lose their text", series_kept.of_state, {"hubbub.series.erase:_erased": _textless}),
+    ("seen recomputed from the pools that are left", series_kept.of_state, {ERASED: _unseen}),
+    ("keys that were seen lose their text", series_kept.of_state, {ERASED: _textless}),
     (
         "two copies of a series go on",
         series_kept.of_state,

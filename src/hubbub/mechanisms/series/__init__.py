@@ -2,6 +2,7 @@
 
     constants   (ε, δ) → noise, thresholds, what a user may spend       rounds     one round, on arrays
     counts      users to date and in a period: noise and prices         calendar   periods and their labels
+    tables      queries and what hangs on them: parts of the budget
 
 What runs it, with the log, the state between periods and the folders, is the room `series`. Theory and integer form:
 docs/proofs/series.md.
@@ -12,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -20,13 +21,13 @@ from typing import TYPE_CHECKING, Any
 from hubbub.errors import OurBug, ParameterError, Refused
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Value
 from hubbub.mechanisms.series.calendar import ALLOWED, SeriesCalendar
-from hubbub.mechanisms.series.constants import FOREVER, selection_constants
-from hubbub.mechanisms.series.counts import PAIRS, SHOWN, CountConstants
+from hubbub.mechanisms.series.constants import FOREVER
+from hubbub.mechanisms.series.counts import SHOWN
+from hubbub.mechanisms.series.tables import LIMITS, TABLE, TABLES, refuse_tables, table_constants, used
 from hubbub.noise.laws import Law
 from hubbub.privacy.existence import Cause
 from hubbub.privacy.gaussian import GaussianStep, Test, certify, mu2_of
 from hubbub.privacy.guarantee import Claim, Neighbours
-from hubbub.steps.keys import QUERIES
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 PROOF = "docs/proofs/series.md"
 GREED = {"even": Fraction(1), "front": Fraction(2)}
 """How much faster than evenly a user's budget is spent."""
-TABLE = "queries"
 KNOWN, OTHER = "known", "other"
 """Ids of a log: a share of them had to be known, or the owner stated that these are other people."""
 
@@ -60,9 +60,7 @@ class Series(Mechanism):
     name = "series"
     paper = "hubbub"
     about = "periods under one guarantee: queries come out when a user's one budget for all periods allows"
-    offers = {  # noqa: RUF012
-        TABLE: replace(QUERIES, beside=("period", "users_in_period", "noise_sd_in_period"))
-    }
+    offers = {table: kind.released for table, kind in TABLES.items()}  # noqa: RUF012
     default_tables = (TABLE,)
     variants = ("strict",)
     in_studio = False
@@ -72,7 +70,7 @@ class Series(Mechanism):
         DELTA,
         Parameter("periods", "integer", "planned periods: they set the pace", low=1, high=400),
         Parameter("longest", "integer", "periods that the series may have at most (periods)", low=1, high=400),
-        Parameter("D", "integer", "queries that enter a user's pool in a period", 40, low=1, high=1000),
+        *LIMITS,
         Worded("schedule", "text", "even, front, or a whole weight for each period such as 1,1,3", "even"),
         Parameter(
             "counts",
@@ -114,29 +112,36 @@ class Series(Mechanism):
         if int(settings["run"]) > longest:
             raise ParameterError("The series has no such run.", given=settings["run"], allowed=f"1 to {longest}")
         self.calendar = calendar_of(str(settings["first"]), str(settings["length"]))
-        share = Fraction(settings["counts"])
         weights, greed = _schedule(str(settings["schedule"]), periods)
-        self.constants = selection_constants(
-            Fraction(settings["epsilon"]),
-            Fraction(settings["delta"]),
-            weights,
-            longest,
-            greed,
-            int(settings["D"]),
-            1 - share,
-        )
-        mu2 = self.constants.mu2_all * share
-        self.counts = CountConstants(mu2 * 2 / 3, mu2 / 3, longest, -(-3 * periods // 2)) if share else None
+        refuse_tables(self.tables, settings)
+        unused = sorted({p.name for p in LIMITS} - used(self.tables) & given.keys())
+        if unused:
+            raise ParameterError(
+                "Nothing that is released depends on this parameter.",
+                given=", ".join(unused) + " with --tables " + ",".join(self.tables),
+            )
+        self.table_constants, self.table_counts = table_constants(self.tables, settings, weights, greed)
+        self.constants, self.counts = self.table_constants[TABLE], self.table_counts.get(TABLE)
         if certify(self._steps(), float(Fraction(settings["epsilon"]))) > float(Fraction(settings["delta"])):
             raise OurBug("the constants of a series do not meet δ")
-        return {name: settings[name] for name in (p.name for p in self.parameters)}
+        limits = {p.name for p in LIMITS} - used(self.tables)
+        return {name: settings[name] for name in (p.name for p in self.parameters) if name not in limits}
 
     def derived(self) -> dict[str, object]:
         """What this code makes of the parameters, the same for every run: some numbers, and a hash of all of them."""
-        everything = self.constants.listed() | ({} if self.counts is None else self.counts.listed())
+        by_table: dict[str, dict[str, object]] = {}
+        for part in (self.table_constants, self.table_counts):
+            for table, numbers in part.items():
+                by_table[table] = by_table.get(table, {}) | numbers.listed()
+        everything = by_table.pop(TABLE) | by_table
         told = json.dumps(everything, sort_keys=True).encode()
         plain = {name: value for name, value in everything.items() if isinstance(value, int)}
         return plain | {"sha256": hashlib.sha256(told).hexdigest()}
+
+    @property
+    def needs_times(self) -> bool:
+        """No: a row without a time lies in no period, and is not read."""
+        return False
 
     @property
     def run(self) -> int:
@@ -166,56 +171,56 @@ class Series(Mechanism):
         return self._steps()
 
     def _steps(self) -> tuple[GaussianStep, ...]:
-        plan, counts = self.constants, self.counts
-        found = [GaussianStep("selection, all periods", (plan.mu2,), PROOF)]
-        for t in range(plan.longest):
-            masses = [plan.window_mass(t, w, len(plan.multiples(t))) for w in plan.windows(t)]
-            tests = tuple(Test(plan.mean(t, m), m * plan.variance, plan.threshold(t, m)) for m in masses)
-            found.append(GaussianStep(f"tests of run {t + 1}", (Fraction(0),), PROOF, tests, plan.limit * (t + 1)))
-        if counts is not None:
+        found: list[GaussianStep] = []
+        for table, plan in self.table_constants.items():
+            found.append(GaussianStep(f"{_of(table)}selection, all periods", (plan.mu2,), PROOF))
+            found += self._tests(table)
+        for table, counts in self.table_counts.items():
+            of = _of(table)
             found += [
-                GaussianStep("users to date", (mu2_of(counts.budget, counts.to_date_variance),), PROOF),
-                GaussianStep("users in a period", (mu2_of(counts.entries, counts.in_period_variance),), PROOF),
+                GaussianStep(f"{of}users to date", (mu2_of(counts.budget, counts.to_date_variance),), PROOF),
+                GaussianStep(f"{of}users in a period", (mu2_of(counts.entries, counts.in_period_variance),), PROOF),
             ]
         return tuple(found)
 
+    def _tests(self, table: str) -> list[GaussianStep]:
+        """The tests of a table, run by run."""
+        plan, found = self.table_constants[table], []
+        for t in range(plan.longest):
+            masses = [plan.window_mass(t, w, len(plan.multiples(t))) for w in plan.windows(t)]
+            tests = tuple(Test(plan.mean(t, m), m * plan.variance, plan.threshold(t, m)) for m in masses)
+            name, entries = f"{_of(table)}tests of run {t + 1}", plan.limit * (t + 1)
+            found.append(GaussianStep(name, (Fraction(0),), PROOF, tests, entries))
+        return found
+
     def laws(self) -> tuple[Law, ...]:
         """The law of every draw."""
-        plan = self.constants
-        multiples = sorted({m for t in range(plan.periods) for m in plan.multiples(t)})
-        drawn = [Law(f"selection, multiple {m}", "variance", m * plan.variance) for m in multiples]
-        if self.counts is not None:
-            drawn.append(Law("users to date", "variance", self.counts.to_date_variance))
-            drawn.append(Law("users in a period", "variance", self.counts.in_period_variance))
+        drawn = []
+        for table, plan in self.table_constants.items():
+            multiples = sorted({m for t in range(plan.periods) for m in plan.multiples(t)})
+            drawn += [Law(f"{table} selection, multiple {m}", "variance", m * plan.variance) for m in multiples]
+        for table, counts in self.table_counts.items():
+            drawn.append(Law(f"{table}: users to date", "variance", counts.to_date_variance))
+            drawn.append(Law(f"{table}: users in a period", "variance", counts.in_period_variance))
         return tuple(drawn)
 
     def bounds(self) -> tuple[Bound, ...]:
         """What one user may do in the whole series."""
-        found = [
-            Bound(
-                "new queries of a user in a period's selection", "l0", self.constants.limit, "sample by a secret hash"
-            ),
-            Bound(
-                "a user's weights in all rounds of all periods",
-                "l2",
-                1,
-                "her own filter: she adds no more once it is used up",
-            ),
-        ]
-        if self.counts is not None:
+        found, filtered = [], "her own filter; further ones are not counted"
+        for table, plan in self.table_constants.items():
             found += [
+                Bound(f"new {table} of a user in a period's selection", "l0", plan.limit, "sample by a secret hash"),
                 Bound(
-                    "(query, user) pairs of a user in users to date",
+                    f"a user's weights in all rounds of {table} of all periods",
                     "l2",
-                    PAIRS,
-                    "her own filter; further ones are not counted",
+                    1,
+                    "her own filter: she adds no more once it is used up",
                 ),
-                Bound(
-                    "(query, period) entries of a user in users in a period",
-                    "l2",
-                    self.counts.entries,
-                    "her own filter; further ones are not counted",
-                ),
+            ]
+        for table, counts in self.table_counts.items():
+            found += [
+                Bound(f"({table}, user) pairs of a user in users to date", "l2", counts.pairs, filtered),
+                Bound(f"({table}, period) entries of a user in users in a period", "l2", counts.entries, filtered),
             ]
         return tuple(found)
 
@@ -226,23 +231,24 @@ class Series(Mechanism):
 
     def thresholds(self) -> dict[str, int]:
         """Of the longest window after this run, in whole users who spend all they have on one key, rounded up."""
-        plan, t = self.constants, self.run
-        mass = plan.window_mass(t, FOREVER, len(plan.multiples(t)))
-        return {TABLE: -(-plan.threshold(t, mass) // plan.mean(t, mass))}
+        t, found = self.run, {}
+        for table, plan in self.table_constants.items():
+            mass = plan.window_mass(t, FOREVER, len(plan.multiples(t)))
+            found[table] = -(-plan.threshold(t, mass) // plan.mean(t, mass))
+        return found
 
     def missing(self) -> tuple[str, ...]:
         """Weights, not counts, pass the thresholds."""
-        return (
-            f"{TABLE}: a key comes out once its noisy weight over one of several windows of periods reaches a "
-            f"threshold: after this run that of {self.thresholds()[TABLE]} users who hold nothing else, fewer the "
-            "longer it is asked",
+        return tuple(
+            f"{table}: a key comes out once its noisy weight over one of several windows of periods reaches a "
+            f"threshold: after this run that of {users} users who hold nothing else, fewer the longer it is asked"
+            for table, users in self.thresholds().items()
         )
 
     def intervals(self) -> dict[str, str]:
         """Of both numbers."""
-        if self.counts is None:
-            return {TABLE: "no counts are published"}
-        return {TABLE: "value +/- 1.96 noise_sd (95 % of the noise; users whose filter was used up come on top)"}
+        shown = "value +/- 1.96 noise_sd (95 % of the noise; users whose filter was used up come on top)"
+        return {table: shown if table in self.table_counts else "no counts are published" for table in self.tables}
 
     def values(self) -> str:
         """What the numbers count."""
@@ -260,13 +266,14 @@ class Series(Mechanism):
         """One guarantee for all periods, and what has been used of it."""
         plan, t = self.constants, self.run
         spent = float(plan.spent(t))
-        tested = sum(s.keys * s.per_key for s in self._steps()[1 : t + 2])
+        tested = sum(s.keys * s.per_key for table in self.table_constants for s in self._tests(table)[: t + 1])
+        of = "the selection" if len(self.table_constants) == 1 else "each selection"
         return (
             f"This is one guarantee for all periods of the series together, planned {plan.periods} and at most "
             f"{plan.longest}: every period's release, this one and those to come, is part of the one output that it "
             "speaks of.",
             f"Used so far, after run {t + 1} ({self.label}): at most {100 * spent:.3g} % of what one user may add to "
-            f"the selection, and {tested:.2g} of δ for thresholds. The rest is reserved for later periods.",
+            f"{of}, and {tested:.2g} of δ for thresholds. The rest is reserved for later periods.",
             "It rests on user ids that stay the same over all periods: a person whose id changes counts as two.",
         )
 
@@ -287,6 +294,11 @@ class Series(Mechanism):
         raise Refused(
             "A series is run period by period.", next="hubbub series plan DIR, then hubbub series add DIR LOG"
         )
+
+
+def _of(table: str) -> str:
+    """How the steps of a table begin; those of the queries have no word of their own."""
+    return "" if table == TABLE else f"{table}: "
 
 
 def calendar_of(first: str, length: str) -> SeriesCalendar:

@@ -50,6 +50,10 @@ class SeriesConstants:
     limit: int
     share: Fraction
     bits: int
+    tests: Fraction = Fraction(1)
+    """Of what δ has for tests, the part of this selection."""
+    of: str = ""
+    """How its draws are called, before the run and the round: those of two tables are never the same."""
 
     @property
     def periods(self) -> int:
@@ -134,7 +138,7 @@ class SeriesConstants:
     def chance(self) -> float:
         """p: what each test of each key of a user's own may cost, so that all of them cost their part of δ."""
         entries = sum(t + 1 for t in range(self.longest) for _ in self.windows(t))
-        return float(DELTA_TESTS * self.delta / (self.limit * entries))
+        return float(DELTA_TESTS * self.tests * self.delta / (self.limit * entries))
 
     @cache  # noqa: B019
     def mean(self, t: int, mass: int) -> int:
@@ -172,10 +176,12 @@ def selection_constants(
     greed: Fraction,
     limit: int,
     share: Fraction,
+    tests: Fraction = Fraction(1),
+    of: str = "",
 ) -> SeriesConstants:
     """The finest grid whose noise can be drawn and whose products fit in 62 bits."""
     for bits in range(MOST_BITS, FEWEST_BITS - 1, -1):
-        found = SeriesConstants(epsilon, delta, weights, longest, greed, limit, share, bits)
+        found = SeriesConstants(epsilon, delta, weights, longest, greed, limit, share, bits, tests, of)
         widest = max(m for t in range(found.periods) for m in found.multiples(t))
         if widest * found.variance < WIDEST and found.budget * widest * greed.numerator < ROOM:
             return found

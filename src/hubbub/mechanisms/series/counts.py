@@ -61,6 +61,8 @@ class CountConstants:
     longest: int
     entries: int
     """(key, period) entries of a user in a period's counts, over the whole series."""
+    pairs: int = PAIRS
+    """(key, user) pairs of a user to date, if all were counted in the first run."""
 
     @cached_property
     def column(self) -> tuple[int, ...]:
@@ -74,7 +76,7 @@ class CountConstants:
     @property
     def budget(self) -> int:
         """B_y, of one user."""
-        return PAIRS * self.price(0)
+        return self.pairs * self.price(0)
 
     @property
     def to_date_variance(self) -> int:

@@ -65,7 +65,7 @@ def late(plan: SeriesConstants, t: int, size: int, noise: NoiseSource) -> Series
     found = SeriesSums.nothing(size)
     for i in range(t):
         for j, m in enumerate(plan.multiples(i)):
-            found = found.plus(noise.gaussian(f"run {t} late {i} {j}", m * plan.variance, size))
+            found = found.plus(noise.gaussian(f"{plan.of}run {t} late {i} {j}", m * plan.variance, size))
         found = found.next_run()
     return found
 
@@ -154,7 +154,7 @@ def play(
     if units.size and int(units.max()) * LEVELS * units.size >= MOST:
         raise OurBug("the sums of a series would overflow")
     y = pools.sums(units)
-    y += noise.gaussian(f"run {t} round {j}", plan.multiples(t)[j] * plan.variance, y.size)
+    y += noise.gaussian(f"{plan.of}run {t} round {j}", plan.multiples(t)[j] * plan.variance, y.size)
     return SeriesRound(before.gathered.plus(y), left)
 
 
