@@ -56,6 +56,7 @@ NOT_OF_THE_LOG = {
         "mechanisms/series/__init__.py _day _schedule measure resolve",
         "mechanisms/series/calendar.py checked number",
         "mechanisms/series/constants.py selection_constants",
+        "mechanisms/series/tables.py refuse_tables",
         "noise/laws.py sampler",
         "mechanisms/safelog/__init__.py __init__ resolve",
         "mechanisms/safelog/calibrate.py _refuse_strangers _scales _settle_published settle",
