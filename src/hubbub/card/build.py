@@ -114,7 +114,7 @@ def _release(mechanism: Mechanism, facts: Facts) -> dict[str, object]:
         "drop_outside": facts.drop_outside,
         "other_people": facts.other_people,
         "own_query": facts.own_query,
-    }
+    } | ({} if facts.screening is None else {"screening": dict(facts.screening)})
 
 
 def _mechanism(mechanism: Mechanism, guarantee: Guarantee) -> dict[str, object]:

@@ -102,6 +102,8 @@ class Facts:
     """Whether she states that these are other people, whatever the ledger knows of these records."""
     own_query: bool = False
     """Whether a query of hers made the log's rows, each of one user's own, which nothing checks."""
+    screening: Mapping[str, object] | None = None
+    """By which rules records were screened before counting; None: they were not."""
     files: Mapping[str, Written] = field(default_factory=dict)
     published: date = field(default_factory=lambda: datetime.now(UTC).date())
     versions: Mapping[str, str] = field(default_factory=installed)
@@ -161,6 +163,7 @@ def facts_of(card: Card) -> Facts:
         drop_outside=release.drop_outside,
         other_people=release.other_people,
         own_query=release.own_query,
+        screening=None if release.screening is None else release.screening.model_dump(),
         files={f.path: Written(f.sha256, f.rows) for f in release.files},
         published=date.fromisoformat(release.published),
         versions=versions | {name: made.libraries[name] for name in LIBRARIES},

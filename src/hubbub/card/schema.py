@@ -6,12 +6,14 @@ import hashlib
 import json
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 VERSION = "1.0"
 """A check makes every word of a card and its pages again: whoever changes one of them raises this."""
 NOT_STATED = "not stated"
 STAMP = "NOT PRIVATE"
+ONLY_IF_ASKED = ("screening",)
+"""Facts of a release that stand on its card only where there is something to say."""
 
 
 class Part(BaseModel):
@@ -37,6 +39,16 @@ class PeriodPart(Part):
     per: str = "whole-period"
 
 
+class ScreeningPart(Part):
+    """By which public rules records were taken out before counting: by name and version, the owner's lists by hash."""
+
+    version: str
+    rules: list[str]
+    libraries: list[str]
+    deny_sha256: str | None
+    allow_sha256: str | None
+
+
 class ReleasePart(Part):
     """What was released, in the owner's words, and the share of unreadable lines that would have stopped it."""
 
@@ -57,6 +69,13 @@ class ReleasePart(Part):
     drop_outside: bool
     other_people: bool
     own_query: bool
+    screening: ScreeningPart | None = None
+
+    @model_serializer(mode="wrap")
+    def _asked_for(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:
+        """What was not asked for is left out, as on cards made before it could be."""
+        told: dict[str, object] = write(self)
+        return {name: value for name, value in told.items() if value is not None or name not in ONLY_IF_ASKED}
 
 
 class Claimed(Part):

@@ -90,6 +90,7 @@ def _propose(file: str, log: InspectOptions, why: str, terminal: Terminal) -> No
 def lines(found: Profile) -> Iterator[str]:
     """The profile for a person."""
     lost = f"{found.dropped:,} dropped, {found.rejected:,} rejected"
+    lost += f", {found.screened:,} screened" if found.screened else ""
     yield f"lines      {found.lines:,} read, {lost}, {found.rows:,} rows"
     for reason, n in found.reasons.items():
         yield f"             {reason}: {n:,}"

@@ -29,6 +29,7 @@ REGISTRIES = {
     "exports": "hubbub.show.export:formats",
     "formats": "hubbub.ingest:formats",
     "mechanisms": "hubbub.mechanisms:mechanisms",
+    "rules": "hubbub.public.screening:RULES",
     "presets": "hubbub.synth:PRESETS",
     "tasks": "hubbub.worth.tasks:tasks",
 }
@@ -123,6 +124,16 @@ class ReadingOptions:
         ),
     ] = None
     canonical_urls: Annotated[bool | None, typer.Option("--canonical-urls", help="Canonicalise clicked URLs.")] = None
+    screen: Annotated[
+        str | None,
+        typer.Option(help="Take out records that look personal: none, default, or rules: {rules}.", metavar="RULES"),
+    ] = None
+    deny: Annotated[
+        str | None, typer.Option(help="Texts to take out, one a line; glob: and re: begin patterns.", metavar="FILE")
+    ] = None
+    allow: Annotated[
+        str | None, typer.Option(help="Texts that no rule of --screen takes out, in the same form.", metavar="FILE")
+    ] = None
 
     def roles(self) -> dict[str, str] | None:
         """Which column has which role, where --columns says it."""

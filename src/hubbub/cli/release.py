@@ -116,12 +116,15 @@ def release(mechanism: MechanismOptions, options: ReleaseOptions, log: NewLogOpt
 @contextmanager
 def _resumable(log: NewLogOptions, plan: Plan, ledger: Ledger, terminal: Terminal) -> Iterator[Run | None]:
     """With --work, a folder that an interrupted run leaves behind and the next one goes on from."""
+    from hubbub.public.screening import chosen_screen
     from hubbub.release.resume import Run, determines
 
     if not log.work:
         yield None
         return
     reading = {name: getattr(log, name) for name in (*ReadingOptions.__dataclass_fields__, "engine")}
+    screens = chosen_screen(log.screen, log.deny, log.allow)
+    reading["screening"] = None if screens is None else screens.record()  # by what is in the lists
     run = Run(Path(log.work), determines(plan, log.require(), reading, ledger.path), plan.out)
     try:
         found = run.find(ledger)

@@ -22,6 +22,8 @@ series = typer.Typer(
 )
 USER_PERIOD = "user-period"
 UNITS = ("user", USER_PERIOD)
+NOT_ASKED = ["population", "dataset", "config", "max_rejects", "ledger", "screen", "deny", "allow"]
+"""What the plan has fixed."""
 SeriesFolder = Annotated[str, typer.Argument(help="The folder of the series.", metavar="DIR")]
 
 
@@ -50,6 +52,11 @@ class SeriesOptions:
     population: Annotated[str, typer.Option(help="Who the logs are about; budgets add up.")] = "default"
     dataset: Annotated[str, typer.Option(help="Your name for this series.")] = "series"
     max_rejects: Annotated[str | None, typer.Option(help="Stop if more lines than this are unreadable (5%).")] = None
+    screen: Annotated[
+        str | None, typer.Option(help="Screening rules of every period: none, default, or rules.", metavar="RULES")
+    ] = None
+    deny: Annotated[str | None, typer.Option(help="Texts to take out, one a line; kept as it is.", metavar="F")] = None
+    allow: Annotated[str | None, typer.Option(help="Texts that no rule takes out.", metavar="F")] = None
     config: Annotated[str | None, typer.Option(help="TOML with a [card] table.", metavar="FILE")] = None
     seed: Annotated[int | None, typer.Option(help="Repeatable noise, for tests: NOT PRIVATE.", metavar="S")] = None
     not_private: Annotated[bool, typer.Option("--not-private", help="Accept a series that is not private.")] = False
@@ -103,6 +110,7 @@ class SeriesOptions:
     def common(self) -> dict[str, Any]:
         """What both units are told alike."""
         from hubbub.errors import ParameterError
+        from hubbub.series.screened import fixed_screen
 
         if self.unit not in UNITS:
             raise ParameterError("There is no such unit.", given=self.unit, allowed=", ".join(UNITS))
@@ -118,6 +126,7 @@ class SeriesOptions:
             "max_rejects": NewLogOptions(max_rejects=self.max_rejects).share(),
             "seed": whole_number(self.seed, "seed", least=0),
             "not_private": self.not_private,
+            "screening": fixed_screen(self.screen, self.deny, self.allow),
         }
 
 
@@ -217,7 +226,7 @@ def _plan_periods(
 @command
 def add(
     folder: SeriesFolder,
-    log: Annotated[NewLogOptions, Without(["population", "dataset", "config", "max_rejects", "ledger"])],
+    log: Annotated[NewLogOptions, Without(NOT_ASKED)],
     period: Annotated[str | None, typer.Option(help="Which period; else the next one.", metavar="LABEL")] = None,
     other_ids: Annotated[
         bool, typer.Option("--other-ids", help="Go on though hardly any user is known from earlier periods.")
@@ -235,13 +244,16 @@ def add(
     """
     from hubbub.privacy.ledger import Ledger
     from hubbub.series import add as add_period
+    from hubbub.series.plan import OWNER_ONLY, PLAN, plain_plan
+    from hubbub.series.screened import planned_options
 
     how: dict[str, Any] = {"period": period, "other_ids": other_ids, "other_people": other_people, "say": terminal.note}
     with Ledger(None if ledger is None else Path(ledger)) as book:
         if log.log is None:
             made = add_period(folder, None, book, **how)
         else:
-            log = replace(log, engine=log.engine or "duckdb")
+            screening = plain_plan(Path(folder) / OWNER_ONLY / PLAN).get("screening")
+            log = replace(log, engine=log.engine or "duckdb", **planned_options(screening))  # type: ignore[arg-type]
             with readable(log, terminal) as told, open_log(told, None, terminal) as raw:
                 made = add_period(folder, raw, book, **how)
     _say(made, terminal)

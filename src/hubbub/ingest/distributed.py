@@ -12,7 +12,7 @@ import secrets
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from hubbub.errors import InputError, UserError
 from hubbub.ingest.readers.base import reader
 from hubbub.ingest.run import Ingested, ingest
-from hubbub.ingest.schema import REJECTS
+from hubbub.ingest.schema import REJECTS, Screening
 from hubbub.ingest.sources import resolve
 from hubbub.ingest.stated import NOTHING_STATED, Stated
 
@@ -43,6 +43,7 @@ class Files:
     columns: Mapping[str, str] | None
     stated: Stated
     canonical_urls: bool
+    screen: Screening | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
         for batch in batches:
@@ -56,6 +57,7 @@ class Files:
                         columns=self.columns,
                         stated=self.stated,
                         canonical_urls=self.canonical_urls,
+                        screen=self.screen,
                         threads=1,
                         some=False,
                     )
@@ -63,6 +65,7 @@ class Files:
                         "read": found.read,
                         "kept": found.kept,
                         "dropped": found.dropped,
+                        "screened": found.screened,
                         "reasons": found.reasons,
                     }
                 except UserError as error:  # in the user's words, not in Spark's
@@ -86,6 +89,7 @@ def ingest_apart(
     columns: Mapping[str, str] | None = None,
     stated: Stated = NOTHING_STATED,
     canonical_urls: bool = False,
+    screen: Screening | None = None,
 ) -> Ingested:
     """As `ingest`, but each file is read by a worker of the engine, which must see it under the same path."""
     files = [path.absolute() for path in resolve(source)]
@@ -94,10 +98,11 @@ def ingest_apart(
     parts, log, rejects = into / "parts", into / "log.parquet", into / "rejects.parquet"
     engine.register("log_files", pa.table({"place": range(len(files)), "path": [str(path) for path in files]}))
     one_each = f"SELECT /*+ REPARTITION({len(files)}) */ place, path FROM log_files"
-    engine.map_batches("read_files", one_each, Files(parts, format, columns, stated, canonical_urls), DONE)
+    worker = Files(parts, format, columns, stated, canonical_urls, screen)
+    engine.map_batches("read_files", one_each, worker, DONE)
     done = engine.fetch("SELECT place, folder, facts FROM read_files ORDER BY place").to_pylist()
     log.mkdir()
-    read, kept, dropped, reasons = 0, 0, 0, Counter[str]()
+    read, kept, dropped, taken, reasons = 0, 0, 0, 0, Counter[str]()
     with pq.ParquetWriter(rejects, REJECTS) as writer:
         for row in done:
             facts, folder = json.loads(row["facts"]), Path(row["folder"])
@@ -105,6 +110,7 @@ def ingest_apart(
                 what, given, next = facts["error"]
                 raise InputError(what, given=given, next=next)
             read, kept, dropped = read + facts["read"], kept + facts["kept"], dropped + facts["dropped"]
+            taken += facts["screened"]
             reasons.update(facts["reasons"])
             (folder / log.name).rename(log / f"{row['place']:06d}.parquet")
             for batch in pq.ParquetFile(folder / rejects.name).iter_batches():
@@ -112,5 +118,6 @@ def ingest_apart(
     shutil.rmtree(parts)
     if not kept:
         raise InputError("No record of the log can be used.", given=source, next="check --format and --columns")
-    rejected, often = read - kept - dropped, dict(reasons.most_common())
-    return Ingested(log, rejects, read, kept, rejected, often, format, names, dropped, stated.options())
+    rejected, often = read - kept - dropped - taken, dict(reasons.most_common())
+    found = Ingested(log, rejects, read, kept, rejected, often, format, names, dropped, stated.options())
+    return replace(found, screened=taken)

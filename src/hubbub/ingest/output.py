@@ -22,11 +22,11 @@ SHOWN = 200  # bytes of a rejected line in an error
 
 
 class PartWriter:
-    """Collects parts in order and counts what was read, kept, dropped and rejected."""
+    """Collects parts in order and counts what was read, kept, dropped, screened and rejected."""
 
     def __init__(self, into: Path) -> None:
         self.log, self.rejects = into / "log.parquet", into / "rejects.parquet"
-        self.read = self.kept = self.dropped = 0
+        self.read = self.kept = self.dropped = self.screened = 0
         self.reasons: Counter[str] = Counter()
         self.first_reject: tuple[str, int, str, str] | None = None  # file, line, reason, head of the text
         self._temporary = {path: path.with_name(f".{path.name}.{os.getpid()}") for path in (self.log, self.rejects)}
@@ -43,6 +43,7 @@ class PartWriter:
         """Write one part; `lines_before` is the number of the file's lines before it."""
         self.read += part.read
         self.dropped += part.dropped
+        self.screened += part.screened
         self.kept += part.records.num_rows
         self._waiting.append(part.records)
         try:

@@ -12,7 +12,7 @@ from hubbub.errors import InputError, ParameterError
 from hubbub.ingest.join import Join
 from hubbub.ingest.output import PartWriter
 from hubbub.ingest.readers.base import reader
-from hubbub.ingest.schema import ReadPart, ReadTask, Reason
+from hubbub.ingest.schema import ReadPart, ReadTask, Reason, Screening, screened
 from hubbub.ingest.sniff import AUTO, sniff
 from hubbub.ingest.sources import on_disk, resolve
 from hubbub.ingest.stated import NOTHING_STATED, Stated
@@ -40,6 +40,10 @@ class Ingested:
     """Separator, encoding and form of times as they were stated or recognised, by option."""
     own_query: bool = False
     """Whether the rows are the result of a query of the owner's, which nothing checks."""
+    screened: int = 0
+    """Records that a screen took out: neither kept nor rejected."""
+    screening: dict[str, object] | None = None
+    """By which rules, as a card names them."""
 
     def __post_init__(self) -> None:
         """A column is named on the card: what is not text must be refused before anything is spent."""
@@ -60,6 +64,7 @@ def ingest(
     columns: Mapping[str, str] | None = None,
     stated: Stated = NOTHING_STATED,
     canonical_urls: bool = False,
+    screen: Screening | None = None,
     threads: int = 2,
     progress: Progress | None = None,
     some: bool = True,
@@ -81,7 +86,7 @@ def ingest(
         finished, total = 0, sum(files.values())
         for file, size in files.items():
             lines = 0
-            for part, done in _computed(chosen.tasks(file, names, canonical_urls), threads):
+            for part, done in _computed(chosen.tasks(file, names, canonical_urls), threads, screen):
                 output.add(part, file, lines)
                 join.add(part.loose, file, lines)
                 lines += part.lines
@@ -89,13 +94,13 @@ def ingest(
                     progress(finished + done, total)
             finished += size
         for file, part in join.parts():
-            output.add(part, file, 0)
+            output.add(screened(part, screen), file, 0)
         if some and output.kept == 0:
             raise _nothing_kept(source, format, output)
     if progress:
         progress(total, total)
     reasons = dict(output.reasons.most_common())
-    rejected = output.read - output.kept - output.dropped
+    rejected = output.read - output.kept - output.dropped - output.screened
     return Ingested(
         output.log,
         output.rejects,
@@ -107,16 +112,17 @@ def ingest(
         names,
         output.dropped,
         stated.options(),
+        screened=output.screened,
     )
 
 
-def _computed(tasks: Iterator[ReadTask], threads: int) -> Iterator[tuple[ReadPart, int]]:
+def _computed(tasks: Iterator[ReadTask], threads: int, screen: Screening | None) -> Iterator[tuple[ReadPart, int]]:
     """Run tasks on threads, a few at a time, and give their parts in the order of the tasks."""
     waiting: deque[tuple[Future[ReadPart], int]] = deque()
     pool = ThreadPoolExecutor(threads, thread_name_prefix="ingest")
     try:
         for task in tasks:
-            waiting.append((pool.submit(task.run), task.done))
+            waiting.append((pool.submit(_run, task, screen), task.done))
             if len(waiting) > threads:
                 future, done = waiting.popleft()
                 yield future.result(), done
@@ -125,6 +131,10 @@ def _computed(tasks: Iterator[ReadTask], threads: int) -> Iterator[tuple[ReadPar
             yield future.result(), done
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _run(task: ReadTask, screen: Screening | None) -> ReadPart:
+    return screened(task.run(), screen)
 
 
 def _refuse_overwriting(source: str | Path, files: Iterable[Path], output: PartWriter) -> None:
@@ -140,6 +150,12 @@ def _refuse_overwriting(source: str | Path, files: Iterable[Path], output: PartW
 
 def _nothing_kept(source: str | Path, format: str, output: PartWriter) -> InputError:
     """The error for a log without a usable record: the commonest reason, and the first rejected line."""
+    if output.screened:
+        return InputError(
+            f"Nothing is left of the log: the screening rules took out {output.screened:,} records.",
+            given=source,
+            next="look at the columns, at --deny and at --screen: is another column the query?",
+        )
     if output.first_reject is None:
         what = "The log holds a header and no record, or nothing but lines that are none."
         return InputError(what, given=source, next="check that it was copied whole")

@@ -8,7 +8,7 @@ is no defect: nobody searched for anything, so the record is dropped, and read =
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import pyarrow as pa
@@ -97,7 +97,20 @@ class ReadPart:
     lines: int  # lines passed, header lines included
     read: int  # records: header lines excluded
     dropped: int = 0  # records with a blank query
+    screened: int = 0  # records that a screen took out
     loose: pa.RecordBatch | None = None  # join.LOOSE: searches and clicks that are records once they are joined
+
+
+Screening = Callable[[pa.RecordBatch], pa.RecordBatch]
+"""Records → those that are left, each a function of itself and of public rules."""
+
+
+def screened(part: ReadPart, screen: Screening | None) -> ReadPart:
+    """The part without the records that a screen takes out: neither kept nor rejected."""
+    if screen is None or not part.records.num_rows:
+        return part
+    left = screen(part.records)
+    return replace(part, records=left, screened=part.records.num_rows - left.num_rows)
 
 
 @dataclass(frozen=True)

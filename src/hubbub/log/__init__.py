@@ -23,6 +23,7 @@ from hubbub.files import HeldFolder, hold_work
 if TYPE_CHECKING:
     from hubbub.engines import Engine
     from hubbub.ingest import Ingested
+    from hubbub.public.screening import Screen
     from hubbub.release.resume import Run
 
 WORK = "hubbub-raw-"
@@ -61,6 +62,8 @@ class SearchLog:
     period: Period | None = None
     run: Run | None = field(default=None, repr=False)
     """The folder of a release that can be interrupted and go on."""
+    screen: Screen | None = None
+    """By what its records were screened."""
     _held: HeldFolder | Run | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -122,6 +125,9 @@ def read_log(
     table: str | None = None,
     own_query: bool = False,
     canonical_urls: bool = False,
+    screen: str | None = None,
+    deny: str | Path | None = None,
+    allow: str | Path | None = None,
     engine: str | Callable[[Path], Engine] = "duckdb",
     master: str | None = None,
     memory: str = "2GB",
@@ -140,13 +146,17 @@ def read_log(
     Of a database (`postgresql://…`), `table` or `query` says what to read; `own_query` says of any other source that a
     query of yours made its rows, which the card repeats. Rows are a data frame of pandas or polars, an Arrow table, a
     relation of DuckDB, or an iterator of Arrow batches.
+    `screen` names the screening rules (`default`: all of them), `deny` and `allow` are files of the owner's texts: a
+    record that is hit counts for nothing.
     `engine` is `duckdb`, `spark` (on the `master` given, or on this machine), or a function of the work folder.
     With a `run`, what takes long is kept in its folder, and read from there if it was interrupted.
     """
     from hubbub.ingest import AUTO, Stated, ingest, sniff
     from hubbub.ingest.distributed import apart, ingest_apart
     from hubbub.ingest.places import named
+    from hubbub.public.screening import chosen_screen
 
+    screens = chosen_screen(screen, deny, allow)
     held = hold_work(work, WORK) if run is None else run
     try:
         made = engine(held.path) if callable(engine) else _engine(engine, held.path, master, memory, threads)
@@ -157,15 +167,17 @@ def read_log(
                 with named(source, query, table, work, own_query) as (here, form):
                     chosen = (form or sniff(here, columns).format) if format == AUTO else format
                     how: dict[str, Any] = {"format": chosen, "columns": columns, "stated": stated}
-                    how["canonical_urls"] = canonical_urls
+                    how |= {"canonical_urls": canonical_urls, "screen": screens}
                     if made.distributed and apart(chosen, here):
                         ingested = ingest_apart(made, here, held.path, **how)
                     else:
                         ingested = ingest(here, held.path, **how, threads=threads or 2, progress=progress)
                 ingested = replace(ingested, own_query=own_query or query is not None)
+                if screens is not None:
+                    ingested = replace(ingested, screening=screens.record())
                 if run is not None:
                     run.keep(ingested)
-            return SearchLog(made, ingested, held.path, period, run=run, _held=held)
+            return SearchLog(made, ingested, held.path, period, run=run, screen=screens, _held=held)
         except BaseException:
             made.close()
             raise

@@ -50,6 +50,7 @@ class Profile:
     lines: int
     dropped: int
     rejected: int
+    screened: int
     reasons: dict[str, int]
     rows: int
     outside_period: int
@@ -98,6 +99,7 @@ def profile(log: SearchLog, max_rejects: float = 0.05) -> Profile:
         lines=ingested.read,
         dropped=ingested.dropped,
         rejected=ingested.rejected,
+        screened=ingested.screened,
         reasons=dict(ingested.reasons),
         rows=one["n"],
         outside_period=ingested.kept - one["n"],

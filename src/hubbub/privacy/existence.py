@@ -44,6 +44,11 @@ OWN_QUERY = (
     "The log is the result of a query of the owner's, who states that each of its rows was made from the rows of that "
     "row's own user alone; nothing checks that."
 )
+SCREENED = (
+    "Records were screened before counting, each by its own texts and public rules alone, and so were released rows; "
+    "see release.screening."
+)
+OWN_LISTS = "The owner states that her lists of texts were not made from this log; nothing checks that."
 
 
 def causes(mechanism: Mechanism, facts: Facts) -> tuple[Cause, ...]:
@@ -62,5 +67,8 @@ def conditions(mechanism: Mechanism, facts: Facts) -> list[str]:
     """The conditions in the words of the card."""
     terms = {"max_rejects": facts.max_rejects, "inside": mechanism.inside}
     said = (cause.value.format(**terms) for cause in causes(mechanism, facts))
-    stated = [said for said, true in ((STATED, facts.other_people), (OWN_QUERY, facts.own_query)) if true]
+    screening = facts.screening or {}
+    lists = screening.get("deny_sha256") or screening.get("allow_sha256")
+    told = {STATED: facts.other_people, OWN_QUERY: facts.own_query, SCREENED: bool(screening), OWN_LISTS: bool(lists)}
+    stated = [words for words, true in told.items() if true]
     return [NOT_CLAIMED, *(f"It exists only because {cause}." for cause in said), *stated]

@@ -45,7 +45,12 @@ def write_public(
         for path, rows in write_tables(folder, log, plan.mechanism, counts, tables).items()
     }
     read = log.ingested
-    facts = replace(plan.facts(booked, read.columns["user"]), files=tables_written, own_query=read.own_query)
+    facts = replace(
+        plan.facts(booked, read.columns["user"]),
+        files=tables_written,
+        own_query=read.own_query,
+        screening=read.screening,
+    )
     card = build_card(plan.mechanism, facts)
     card = with_pages(card, {page.name: sha256_of(page) for page in write_pages(folder, card)})
     (folder / "card.json").write_text(card.text(), encoding="utf-8")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +12,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from hubbub.errors import OurBug
+from hubbub.ingest import clean
 from hubbub.mechanisms.base import Mechanism, Rows, Tables
 from hubbub.steps.sessions import SEPARATOR
 
 if TYPE_CHECKING:
+    from hubbub.ingest.lines import Mask
     from hubbub.log import SearchLog
     from hubbub.steps.counts import Counts
     from hubbub.steps.keys import Keys
@@ -33,8 +35,11 @@ def write_tables(
             if isinstance(released, Rows)
             else sort_rows(named_rows(log, mechanism, table, counts, tables))
         )
+        rows = as_lists(rows, mechanism.offers[table])
+        if log.screen is not None:  # a text that is on a public list, and in no record that was left
+            rows = rows.filter(pa.array(~rows_with(rows, log.screen.hits)))
         path = folder / f"{table}.parquet"
-        pq.write_table(as_lists(rows, mechanism.offers[table]), path, compression="zstd")
+        pq.write_table(rows, path, compression="zstd")
         written[path] = rows.num_rows
     return written
 
@@ -60,6 +65,19 @@ def sort_rows(rows: pa.Table) -> pa.Table:
     """By noisy value, then by key: never by input order."""
     value, keys = rows.column_names[-2], rows.column_names[:-2]
     return rows.sort_by([(value, "descending"), *((key, "ascending") for key in keys)]).combine_chunks()
+
+
+def rows_with(rows: pa.Table, hits: Callable[[pa.Array], Mask]) -> Mask:
+    """Which released rows hold a text that is hit, in whatever column it stands; texts are cleaned as queries are."""
+    found: Mask = np.zeros(rows.num_rows, np.bool_)
+    for name in rows.column_names:
+        column = rows.column(name).combine_chunks()
+        if pa.types.is_list(column.type):
+            inside = hits(clean.queries(column.flatten()))
+            found[pc.list_parent_indices(column).to_numpy()[inside]] = True
+        elif pa.types.is_string(column.type) and name != "user":  # a user of a released log has a number, no name
+            found |= hits(clean.queries(column.fill_null("")))
+    return found
 
 
 def as_lists(rows: pa.Table, keys: Keys) -> pa.Table:

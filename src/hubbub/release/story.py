@@ -135,6 +135,8 @@ def run_admitted(
         "rejects": log.ingested.rejected,
         "reasons": log.ingested.reasons,
     }
+    if log.ingested.screening is not None:
+        owner_only["screened"] = log.ingested.screened
     notes = mechanism.owner_notes(counts)
     with whole(plan.out) as folder:
         write_owner_only(folder / "owner-only", log, plan)  # no noise in it: if the disk is full, nothing is spent

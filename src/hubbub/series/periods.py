@@ -6,6 +6,7 @@ planned periods has, beside what holds for one. With a cap, the envelope of all 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -22,6 +23,7 @@ from hubbub.release.folder import DO_NOT_PUBLISH
 from hubbub.release.plan import Plan
 from hubbub.release.story import run_release
 from hubbub.series.plan import OWNER_ONLY, PLAN, owner_table, sealed, today, unsealed
+from hubbub.series.screened import refuse_other_screen
 from hubbub.series.story import SeriesPeriod, standing_folder
 from hubbub.show.series.index import write_index
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from hubbub.privacy.ledger import Ledger
 
 FORMAT = "hubbub-period-plan"
-PLAIN = ("population", "dataset", "lag", "users_public", "max_rejects", "seed", "not_private")
+PLAIN = ("population", "dataset", "lag", "users_public", "max_rejects", "seed", "not_private", "screening")
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class PeriodsPlan:
     max_rejects: float = 0.05
     seed: int | None = None
     not_private: bool = False
+    screening: Mapping[str, Any] | None = None
 
     @property
     def periods(self) -> int:
@@ -132,6 +135,7 @@ def add_release(
         raise Refused("The period is not closed yet.", given=labels[number], allowed=f"from {closes} on", next="wait")
     if log is None:
         raise InputError("The log of the period is missing.", given=labels[number])
+    refuse_other_screen(plan.screening, log)
     cut = replace(log, period=calendar.span(number, number))
     result = run_release(cut, plan.release(folder, number), ledger, noise=noise)
     if "queries" in result.release.tables:

@@ -40,6 +40,7 @@ PLAIN = (
     "max_rejects",
     "seed",
     "not_private",
+    "screening",
     "id",
     "secret",
     "constants",
@@ -62,6 +63,8 @@ class SeriesPlan:
     max_rejects: float = 0.05
     seed: int | None = None
     not_private: bool = False
+    screening: Mapping[str, Any] | None = None
+    """How the log of every period is screened: the options, and what they name."""
     id: str = ""
     secret: str = ""
     """The key of the hash that fills pools, in hex: drawn once for the series."""
@@ -89,6 +92,7 @@ class SeriesPlan:
             drop_outside=True,
             other_people=bool(about["other_people"]),
             own_query=bool(about["own_query"]),
+            screening=None if self.screening is None else self.screening["record"],
         )
 
     def closes(self, period: int) -> date:
@@ -128,12 +132,12 @@ def sealed(format: str, known: Mapping[str, Any]) -> str:
 
 def format_of(path: Path) -> str:
     """Which kind of series a plan is of."""
-    return str(_read(path).get("format"))
+    return str(plain_plan(path).get("format"))
 
 
 def unsealed(path: Path, format: str) -> dict[str, Any]:
     """What a plan says; refused if a hand has changed it."""
-    known = _read(path)
+    known = plain_plan(path)
     if _seal(known) != known.pop("seal", ""):
         raise Refused(
             "The plan of the series was changed after it was fixed.",
@@ -150,7 +154,8 @@ def unsealed(path: Path, format: str) -> dict[str, Any]:
     return known
 
 
-def _read(path: Path) -> dict[str, Any]:
+def plain_plan(path: Path) -> dict[str, Any]:
+    """A plan as it stands in its file, whoever wrote it there."""
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(known, dict):

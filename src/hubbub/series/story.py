@@ -27,6 +27,7 @@ from hubbub.release.earlier import outputs
 from hubbub.release.refusals import refuse_damaged, refuse_same_records
 from hubbub.series.plan import OWNER_ONLY, PUBLISHED, STATE, SeriesPlan, opened, today
 from hubbub.series.run import SeriesRun
+from hubbub.series.screened import refuse_other_screen
 from hubbub.series.state import IDLE, StateFolder, alone
 from hubbub.show.series.index import PAGE, write_index
 from hubbub.steps.mode import Say, quiet
@@ -221,6 +222,7 @@ def _read(
 ) -> None:
     """Check the log, and keep what the run needs of it."""
     state, calendar = run.folder.state, plan.mechanism.calendar
+    refuse_other_screen(plan.screening, whole_log)
     log = replace(whole_log, period=calendar.span(about["since"], number))
     try:
         refuse_damaged(log, plan.max_rejects)

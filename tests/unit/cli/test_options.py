@@ -22,11 +22,12 @@ from hubbub.cli.terminal import Terminal, command
 SPEAKS = "--json=False --quiet=False --verbose=False"
 READ = (
     "--format --columns --separator --encoding --time-format --query-parameter --query --table --own-query "
-    "--canonical-urls "
+    "--canonical-urls --screen --deny --allow "
     "--memory --population --dataset --ledger --config"
 )
 LOG = f"{READ} --work --engine --master --threads"
-READ_PERIOD = " ".join(option for option in LOG.split() if option not in ("--population", "--dataset", "--config"))
+NOT_ASKED = "--population --dataset --config --screen --deny --allow"
+READ_PERIOD = " ".join(option for option in LOG.split() if option not in NOT_ASKED.split())
 LISTS = "--serp --pool --public-list --prior --language --kind --prefer --no-known-words --previous"
 MECHANISM = f"--mechanism --epsilon --delta --set --variant --neighbours --tables {LISTS}"
 OWNER = "--users-public --new-population --other-people --allow-empty --drop-outside"
@@ -46,7 +47,7 @@ PROMISED = {
     "card": "release! --check=False --registry",
     "audit": "--mechanism --quick=False --mutants=False",
     "reproduce": "id --experiments=False --users --draws --seed --out --log --format --columns --canonical-urls "
-    "--separator --encoding --time-format --query-parameter --query --table --own-query "
+    "--separator --encoding --time-format --query-parameter --query --table --own-query --screen --deny --allow "
     "--memory --threads --work --population --dataset --ledger",
     "studio": f"paths --port=0 --no-browser=False --folder=. {READ} --threads --max-rejects {OWNER}",
     "ledger show": "population --ledger",
@@ -57,7 +58,8 @@ PROMISED = {
     "--pool --declare=False --ledger",
     "series plan": "folder! --epsilon --delta --first --periods=12 --longest --length=month --schedule=even "
     "--counts=0.3 --pool=40 --tables=queries --unit=user --public-list --lag=0 --users-public --population=default "
-    "--dataset=series --max-rejects --config --seed --not-private=False --dry-run=False --new-population --ledger",
+    "--dataset=series --max-rejects --screen --deny --allow --config "
+    "--seed --not-private=False --dry-run=False --new-population --ledger",
     "series add": f"folder! log {READ_PERIOD} --period --other-ids=False --other-people=False --ledger",
     "series show": "folder! --ledger",
     "series end": "folder! --ledger",
@@ -91,7 +93,7 @@ def test_every_command_option_and_default_is_there() -> None:
 @pytest.mark.parametrize(
     ("asked", "kinds"),
     [
-        ("release", ("mechanisms", "formats", "engines")),
+        ("release", ("mechanisms", "formats", "engines", "rules")),
         ("estimate", ("mechanisms", "presets")),
         ("compare", ("mechanisms", "tasks")),
         ("evaluate", ("tasks", "formats")),

@@ -1,0 +1,48 @@
+"""Screening in a series: its plan fixes the rules and what is in the owner's lists; every period is read by them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hubbub.errors import Refused
+from hubbub.public.screening import chosen_screen
+
+if TYPE_CHECKING:
+    from hubbub.log import SearchLog
+
+OPTIONS = ("screen", "deny", "allow")
+
+
+def fixed_screen(screen: str | None, deny: str | None, allow: str | None) -> dict[str, Any] | None:
+    """The options as a plan keeps them, and what they name; None: nothing is screened."""
+    chosen = chosen_screen(screen, deny, allow)
+    if chosen is None:
+        return None
+    files = {name: str(Path(file).absolute()) if file else None for name, file in (("deny", deny), ("allow", allow))}
+    return {"screen": screen, **files, "record": chosen.record()}
+
+
+def planned_options(screening: Mapping[str, Any] | None) -> dict[str, str | None]:
+    """How the log of the next period is to be screened."""
+    return {name: None if screening is None else screening[name] for name in OPTIONS}
+
+
+def refuse_other_screen(screening: Mapping[str, Any] | None, log: SearchLog) -> None:
+    """A log that was screened by other rules, or by lists that have changed, is not of this series."""
+    planned = None if screening is None else screening["record"]
+    if log.ingested.screening != planned:
+        raise Refused(
+            "The log was not screened as the plan of the series fixed it.",
+            given=_words(log.ingested.screening),
+            allowed=_words(planned),
+            next="put the lists back as they were; in Python, give read_log the plan's screen, deny and allow",
+        )
+
+
+def _words(record: Mapping[str, Any] | None) -> str:
+    if record is None:
+        return "no screening"
+    lists = [f"{name} {record[f'{name}_sha256'][:16]}" for name in ("deny", "allow") if record[f"{name}_sha256"]]
+    return ", ".join([f"version {record['version']}", *record["rules"], *record["libraries"], *lists])

@@ -1,0 +1,47 @@
+"""Screening in a series: the plan fixes the rules, and every period keeps them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.conftest import HEADER, Hubbub
+from tests.series_made_up import log_of, year
+
+from hubbub.card.check import check, load
+from hubbub.errors import Refused
+from hubbub.mechanisms.series import Series
+from hubbub.privacy.ledger import Ledger
+from hubbub.release.opened import Release
+from hubbub.series import SeriesPlan, add, fix
+from hubbub.series.screened import fixed_screen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", ["user", "user-period"])
+def test_every_period_is_screened_as_planned(hubbub: Hubbub, tmp_path: Path, unit: str) -> None:
+    deny, log, out = tmp_path / "deny.txt", tmp_path / "log.tsv", tmp_path / "year"
+    deny.write_text("jane doe\n", encoding="utf-8")
+    lines = [HEADER]
+    for user in range(300):
+        lines += [f"{user}\t{query}\t2020-01-05 08:00:00\t\t" for query in ("weather", "jane doe", "a@b.example")]
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    plan = ("--epsilon", 4, "--delta", "1e-5", "--first", "2020-01-01", "--periods", 2, "--unit", unit)
+    hubbub("series", "plan", out, *plan, "--screen", "default", "--deny", deny, "--seed", 1, "--not-private")
+    deny.write_text("somebody else\n", encoding="utf-8")
+    said = hubbub("series", "add", out, log, "--format", "aol", code=2)
+    assert "not screened as the plan" in said.stderr and not (out / "2020-01").exists()
+    deny.write_text("jane doe\n", encoding="utf-8")
+    hubbub("series", "add", out, log, "--format", "aol")
+    assert {"jane doe", "a@b.example"}.isdisjoint(Release(out / "2020-01").queries.to_arrow()["query"].to_pylist())
+    assert [finding for finding in check(out / "2020-01") if not finding.holds] == []
+    assert load(out / "2020-01")["release"]["screening"]["deny_sha256"]  # type: ignore[index]
+
+
+def test_a_log_that_was_read_otherwise_is_refused(tmp_path: Path) -> None:
+    mechanism = Series(tables=["queries"], epsilon=4, delta="0.001", periods=2, first="2020-01-01", length="month")
+    plan = SeriesPlan(mechanism, seed=1, not_private=True, screening=fixed_screen("email", None, None))
+    with Ledger(tmp_path / "book.sqlite") as book:
+        fix(plan, tmp_path / "s", book, new_population=True)
+        with log_of(tmp_path, year()) as log, pytest.raises(Refused, match=r"no screening[\s\S]*version 1, email"):
+            add(tmp_path / "s", log, book)
