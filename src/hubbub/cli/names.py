@@ -66,6 +66,16 @@ NAMES = {
         "token-hash",
         "zealous",
     ),
+    "rules": (
+        "email",
+        "telephone",
+        "ip",
+        "coordinates",
+        "digits",
+        "url-token",
+        "card",
+        "national",
+    ),
     "presets": (
         "aol",
         "gotz",
