@@ -116,3 +116,25 @@ def some_periods(months: int = 12, seed: int = 1, sd: float = 20.0, names: Seque
             )
         periods[label] = sorted(rows, key=lambda row: (-(row[4] or 0), row[0]))  # type: ignore[operator]
     return periods
+
+
+def publish_further(folder: Path, label: str, table: str, rows: Sequence[Row]) -> None:
+    """Lay a table of clicks, transitions or keywords beside the queries of a period; the card does not know of it."""
+    columns = {"clicks": ("query", "url"), "transitions": ("query", "next_query"), "keywords": ("keyword",)}[table]
+    schema = pa.schema([*((column, TEXT) for column in columns), *list(SERIES)[1:]])
+    arrays = [pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), schema, strict=True)]
+    pq.write_table(pa.Table.from_arrays(arrays, schema=schema), folder / label / "public" / f"{table}.parquet")
+
+
+def with_further(folder: Path) -> Path:
+    """Two periods with clicks, next queries and words."""
+    publish(folder, dict(list(some_periods().items())[:2]))
+    for label in ("2026-01", "2026-02"):
+        sd = 20.0
+        clicks: list[Row] = [("weather", "sky.example/<b>", "2026-01", 90, sd, 140, sd)]
+        if label == "2026-02":
+            clicks.append(("zürich", "city.example", "2026-02", None, None, None, None))
+        publish_further(folder, label, "clicks", clicks)
+        publish_further(folder, label, "transitions", [("weather", "zürich", "2026-01", 80, sd, 120, sd)])
+        publish_further(folder, label, "keywords", [("steady", "2026-01", 700, 50.0, 900, 60.0)])
+    return folder

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from hubbub.show.series.index import write_index
 from tests.browser.conftest import OpenPage, axe, overflow, tab_stops
-from tests.made_up_series import publish, some_periods
+from tests.made_up_series import publish, some_periods, with_further
 
 PHONE, WIDE = 390, 1280
 SCHEMES = ("light", "dark")
@@ -151,3 +151,15 @@ def test_a_query_is_text_whatever_it_says(page: Page, tmp_path: Path) -> None:
     page.locator("#largest a", has_text="turned").click()
     assert chips(page) == ["turned ⟨U+202E⟩round⟨U+202C⟩"]
     assert page.evaluate("window.pwned") is None and page.locator("img").count() == 0
+
+
+def test_what_hangs_on_a_query_follows_its_line(page: Page, tmp_path: Path) -> None:
+    made = write_index(with_further(tmp_path))
+    page.goto(made.as_uri() + "#q=weather")
+    rows = page.locator("#follows tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("sky.example/<b>")
+    expect(rows.last).to_contain_text("then asked")
+    page.goto(made.as_uri() + "#q=falling%20leaf")
+    expect(rows).to_have_text(["Nothing that is out."])
+    axe(page)

@@ -17,6 +17,7 @@ from hubbub.files import disk_errors
 from hubbub.show.page import jinja
 from hubbub.show.public import seen
 from hubbub.show.series.feed import feed, stated_address
+from hubbub.show.series.further import COLUMNS, FOLLOWS, hanging, last_rows
 from hubbub.show.series.long import long_table, write_long
 from hubbub.show.series.published import PublishedSeries, SeriesNumbers, published
 from hubbub.show.series.rows import order, pack
@@ -52,8 +53,12 @@ def write_index(folder: str | Path, address: str | None = None) -> Path:
         title = _title(series)
         address = stated_address(public / FEED) if address is None else address
         written = feed(series, title, address)
-        parts = {name: public / f".{name}.partial" for name in (LONG, LONG_TEXT, FEED, PAGE)}
-        write_long(long_table(series.numbers), parts[LONG], parts[LONG_TEXT])
+        longs = {(LONG, LONG_TEXT): long_table(series.numbers)}
+        longs |= {long_names(table): long for table, long in series.further.items()}
+        names = [*(name for pair in longs for name in pair), FEED, PAGE]
+        parts = {name: public / f".{name}.partial" for name in names}
+        for (parquet, text), long in longs.items():
+            write_long(long, parts[parquet], parts[text])
         parts[FEED].write_bytes(written)
         parts[PAGE].write_text(render_index(series), encoding="utf-8")
         for name, path in parts.items():
@@ -62,11 +67,18 @@ def write_index(folder: str | Path, address: str | None = None) -> Path:
     return public / PAGE
 
 
+def long_names(table: str) -> tuple[str, str]:
+    """How the long table of clicks, transitions or keywords is called, in both forms."""
+    return f"series-{table}.parquet", f"series-{table}.csv"
+
+
 def render_index(series: PublishedSeries) -> str:
     """The page: a function of the published cards and tables."""
     numbers, last = series.numbers, series.cards[-1]
     trends = find_trends(numbers) if numbers.whole else None
-    shown, inside = pack(numbers, _chosen(numbers, trends))
+    further = {table: last_rows(table, long, numbers.labels[-1]) for table, long in series.further.items()}
+    follows = hanging(further) if set(FOLLOWS) & further.keys() else None
+    shown, inside = pack(numbers, _chosen(numbers, trends), follows=follows)
     return jinja().get_template("series.html").render(
         title=_title(series),
         card=last,
@@ -82,6 +94,10 @@ def render_index(series: PublishedSeries) -> str:
         rows=Markup(shown),
         planned=_planned(series),
         names={"page": PAGE, "feed": FEED, "long": LONG, "text": LONG_TEXT},
+        further={table: (len(rows), rows[:LARGEST]) for table, rows in further.items()},
+        further_columns=COLUMNS,
+        further_files={table: long_names(table) for table in further},
+        follows=follows is not None,
     )  # fmt: skip
 
 

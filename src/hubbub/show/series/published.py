@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hubbub.card.check import load, parsed
 from hubbub.card.schema import Card
 from hubbub.errors import InputError
 from hubbub.show.series.censored import Floats, Mask
+from hubbub.show.series.further import read_further
 
 TABLE = "queries"
 SHOWN = 3.0
@@ -69,6 +71,8 @@ class PublishedSeries:
     folder: Path
     cards: tuple[Card, ...]
     numbers: SeriesNumbers
+    further: dict[str, pa.Table] = field(default_factory=dict)
+    """Clicks, transitions and keywords, as far as there are any: one long table each."""
 
 
 def published(folder: Path) -> PublishedSeries:
@@ -81,7 +85,8 @@ def published(folder: Path) -> PublishedSeries:
         )
     cards = tuple(parsed(load(place)) for place in places)
     labels = tuple(place.parent.name for place in places)
-    return PublishedSeries(folder, cards, read_numbers(labels, [place / f"{TABLE}.parquet" for place in places]))
+    numbers = read_numbers(labels, [place / f"{TABLE}.parquet" for place in places])
+    return PublishedSeries(folder, cards, numbers, read_further(labels, places))
 
 
 def read_numbers(labels: tuple[str, ...], files: list[Path]) -> SeriesNumbers:

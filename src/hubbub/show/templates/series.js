@@ -2,7 +2,7 @@
 // Lines with bands of chosen queries. The numbers are in the page as JSON (show/series/rows.py says how); which queries are
 // shown stands in the address: #q=weather&q=news. A text enters the page as textContent only.
 {
-  const { labels, limits, queries, since, inside, to_date, chosen } = JSON.parse(document.getElementById("rows").textContent);
+  const { labels, limits, queries, since, inside, to_date, chosen, follows } = JSON.parse(document.getElementById("rows").textContent);
   const MOST = 6, HITS = 8, HEIGHT = 320;
   const number = (n) => n.toLocaleString("en");
   const at = (id) => document.getElementById(id);
@@ -160,7 +160,28 @@
         }
       });
     };
-    const draw = () => { drawChips(); drawChart(); drawCells(); };
+    // What hangs on the chosen queries: pages that were clicked after them, queries that came next.
+    const drawFollows = () => {
+      const table = at("follows");
+      if (!table) return;
+      table.replaceChildren();
+      make("caption", table, {}, "What hangs on these queries, users to date");
+      const head = make("tr", make("thead", table));
+      for (const name of ["query", "how", "page or next query"]) make("th", head, { scope: "col" }, name);
+      make("th", head, { scope: "col", class: "n" }, "users");
+      const body = make("tbody", table);
+      for (const n of shown) {
+        for (const [kind, text, users] of follows[n]) {
+          const row = make("tr", body);
+          make("td", row, { class: "text", dir: "auto" }, queries[n]);
+          make("td", row, {}, kind === "clicks" ? "clicked" : "then asked");
+          make("td", row, { class: "text", dir: "auto" }, text);
+          make("td", row, { class: "n" }, users === null ? "" : number(users));
+        }
+      }
+      if (!body.children.length) make("td", make("tr", body), { colspan: "4" }, "Nothing that is out.");
+    };
+    const draw = () => { drawChips(); drawChart(); drawCells(); drawFollows(); };
 
     addEventListener("hashchange", () => {
       if (!location.hash.startsWith("#q=")) return;
