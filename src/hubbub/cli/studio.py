@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hubbub.cli.config import kinds_of, read_configuration
+from hubbub.cli.inspect import unknown
 from hubbub.cli.options import NewLogOptions, OwnerOptions, ReadingOptions, Without, spelled
 from hubbub.cli.raw_log import looked, open_log, with_format
 from hubbub.cli.terminal import Terminal, command
@@ -20,7 +21,7 @@ from hubbub.errors import InputError, ParameterError
 if TYPE_CHECKING:
     import socket
 
-    from hubbub.log import SearchLog
+    from hubbub.ingest.proposal import Proposal
     from hubbub.studio.state import Studio
 
 ELSEWHERE = Without(["engine", "master", "work"])  # the page reads a log once, on this machine
@@ -60,7 +61,9 @@ def studio(
         terminal.document({"address": address})
         typer.echo(f"The studio is at {address}", err=terminal.json)
         terminal.say("Keep this address to yourself; it ends with this process (Ctrl-C).")
-        if made.opened is not None:
+        if made.opened is not None and made.opened.asks:
+            terminal.say(f"{made.opened.source} is in no known format: the page asks which column is what.")
+        elif made.opened is not None:
             terminal.say(looked(made.population, made.dataset))
         if not no_browser:
             import webbrowser
@@ -128,24 +131,37 @@ def _studio(paths: list[str], log: NewLogOptions, options: OwnerOptions, folder:
         raise ParameterError("The page chooses the parameters.", given=given, next="leave [set] out")
     log, options = stated.fill(replace(log, log=logs[0] if logs else None)), stated.fill(options)
     log = replace(log, log=_absolute(log.log), ledger=_absolute(log.ledger), config=_absolute(log.config))
+    proposal = None
     if log.log is not None:
-        log = with_format(log, terminal)
+        proposal = _proposed(log)
+        log = log if proposal is not None else with_format(log, terminal)
     options.stated()  # as a release would refuse them, and at once
     log.share()
     home = Path(folder).absolute()
     if not home.is_dir():
         raise ParameterError("There is no such folder.", given=folder, next="make it, or name another --folder")
-    made = Studio(home, stated.owner, log, options)
+    made = Studio(
+        home,
+        stated.owner,
+        log,
+        options,
+        settle=lambda log: with_format(log, Terminal(quiet=True)),
+        read=lambda log, progress: open_log(log, stated.owner.period, _Silent(progress)),
+    )
     for path in releases:
         made.add(path)
     if log.log is not None:
-        made.opened = OpenedLog(Path(log.log).name)
-
-        def read(progress: Callable[[int, int], None]) -> SearchLog:
-            return open_log(log, stated.owner.period, _Silent(progress))
-
-        threading.Thread(target=made.look, args=(read,), daemon=True).start()
+        made.opened = OpenedLog(Path(log.log).name, proposal=proposal)
+        if proposal is None:
+            made.begin()
     return made
+
+
+def _proposed(log: NewLogOptions) -> Proposal | None:
+    """What an unknown file looks like, for the page to ask which column is what; None of a log that can be read."""
+    from hubbub.ingest.proposal import propose
+
+    return None if unknown(log) is None else propose(log.require(), log.require())
 
 
 def _absolute(path: str | None) -> str | None:

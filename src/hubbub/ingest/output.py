@@ -54,6 +54,17 @@ class PartWriter:
         except OSError as error:
             raise self._failed(error) from None
 
+    def beside(self) -> Path:
+        """A name in the same folder for a copy that may be taken over; nothing of it stays."""
+        return self._temporary[self.log].with_suffix(".copy")
+
+    def take_over(self, copy: Path, rows: int) -> None:
+        """Take the records of a file that is clean already, which becomes the log."""
+        self.read += rows
+        self.kept += rows
+        self._log.close()
+        copy.replace(self._temporary[self.log])
+
     def _flush(self) -> None:
         if self._waiting:
             self._log.write_table(pa.Table.from_batches(self._waiting, SCHEMA))
@@ -90,7 +101,7 @@ class PartWriter:
             self._clear()
 
     def _clear(self) -> None:
-        for temporary in self._temporary.values():
+        for temporary in (*self._temporary.values(), self.beside()):
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
 

@@ -61,6 +61,8 @@ class Proposal:
 
     file: str
     kind: str
+    format: str
+    """What --format takes."""
     separator: str | None
     encoding: str
     header: bool
@@ -123,10 +125,11 @@ def _proposed(
     roles = ",".join(f"{role}={name}" for role, name in chosen.items())
     separator = None if mark is None else "tab" if mark == "\t" else mark
     objects = kind == "JSON lines" and bare(file).suffix.lower() not in OBJECTS
-    words = ["hubbub", "inspect", source, "--format", "jsonl" if objects else "table", "--columns", roles]
+    form = "jsonl" if objects else "table"
+    words = ["hubbub", "inspect", source, "--format", form, "--columns", roles]
     words += ["--separator", separator] if separator else []
     words += ["--encoding", encoding] if encoding != UTF8 else []
-    return Proposal(str(file), kind, separator, encoding, header, columns, found, shlex.join(words))
+    return Proposal(str(file), kind, form, separator, encoding, header, columns, found, shlex.join(words))
 
 
 def masked(value: str) -> str:

@@ -12,10 +12,12 @@ from hubbub.errors import InputError, ParameterError
 from hubbub.ingest.join import Join
 from hubbub.ingest.output import PartWriter
 from hubbub.ingest.readers.base import reader
-from hubbub.ingest.schema import ReadPart, ReadTask, Reason, Screening, screened
+from hubbub.ingest.readers.table import TableReader
+from hubbub.ingest.schema import ROLES, ReadPart, ReadTask, Reason, Screening, screened
 from hubbub.ingest.sniff import AUTO, sniff
 from hubbub.ingest.sources import on_disk, resolve
 from hubbub.ingest.stated import NOTHING_STATED, Stated
+from hubbub.ingest.untouched import alike, copied_clean
 
 Progress = Callable[[int, int], None]
 
@@ -84,7 +86,9 @@ def ingest(
     with PartWriter(Path(into)) as output, Join(Path(into)) as join:
         _refuse_overwriting(source, files, output)
         finished, total = 0, sum(files.values())
-        for file, size in files.items():
+        own = isinstance(chosen, TableReader) and stated.time_format is None and screen is None and not canonical_urls
+        taken = own and _taken_over(files, names, output, lambda done: progress and progress(done, total))
+        for file, size in () if taken else files.items():
             lines = 0
             for part, done in _computed(chosen.tasks(file, names, canonical_urls), threads, screen):
                 output.add(part, file, lines)
@@ -114,6 +118,19 @@ def ingest(
         stated.options(),
         screened=output.screened,
     )
+
+
+def _taken_over(
+    files: Mapping[Path, int], names: Mapping[str, str], output: PartWriter, progress: Callable[[int], None]
+) -> bool:
+    """Whether the log was one file that is clean already, and was taken over as it is."""
+    file = next(iter(files))
+    if len(files) > 1 or names != {role: role for role in ROLES} or not alike(file):
+        return False
+    rows = copied_clean(file, output.beside(), progress)
+    if rows:
+        output.take_over(output.beside(), rows)
+    return bool(rows)
 
 
 def _computed(tasks: Iterator[ReadTask], threads: int, screen: Screening | None) -> Iterator[tuple[ReadPart, int]]:

@@ -20,7 +20,7 @@ from hubbub.studio.state import Studio
 from hubbub.studio.views import Views
 
 SCRIPT = "text/javascript"
-STATIC = {"studio.css": "text/css", "studio.js": SCRIPT, "draw.js": SCRIPT, "again.js": SCRIPT}
+STATIC = {"studio.css": "text/css", "studio.js": SCRIPT, "draw.js": SCRIPT, "again.js": SCRIPT, "columns.js": SCRIPT}
 Answer = Callable[[Request, dict[str, object]], Response | dict[str, object]]
 
 
@@ -46,6 +46,7 @@ def create_app(studio: Studio, token: str, hosts: Iterable[str]) -> ASGIApp:
         get("/api/job", views.job),
         get("/api/releases/{name}/search", views.search),
         get("/api/releases/{name}/around", views.around),
+        post("/api/columns", views.columns),
         post("/api/estimate", views.estimate),
         post("/api/compare", views.compare),
         post("/api/plan", views.plan),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,18 +18,21 @@ from hubbub.release.opened import Release
 from hubbub.release.plan import Plan
 from hubbub.release.refusals import refuse_by_ledger, refuse_elsewhere
 from hubbub.studio.asked import Question, release_command, spoken
+from hubbub.studio.columns import chosen, stated
 from hubbub.studio.jobs import Job
 from hubbub.studio.sketch import Sketch, sketches
 
 if TYPE_CHECKING:
     from hubbub.card.owner import Owner
     from hubbub.cli.options import NewLogOptions, OwnerOptions
+    from hubbub.ingest.proposal import Proposal
     from hubbub.log import SearchLog
 
 LOOK = "studio"
 CONFIRM = ("allow_empty", "drop_outside")
 """Options by which the owner confirms on the page what she might not have meant."""
 Confirmed = frozenset[str]
+Progress = Callable[[int, int], None]
 
 
 @dataclass
@@ -42,6 +45,15 @@ class OpenedLog:
     problem: str = ""
     share: float = 0.0
     """How much of it is read."""
+    proposal: Proposal | None = None
+    """What an unknown file looks like: its owner says which column is what before it is read."""
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    """What she said."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether the columns are to be chosen: none were yet, or the log could not be read by them."""
+        return self.proposal is not None and not self.ready and (not self.chosen or bool(self.problem))
 
     @property
     def ready(self) -> bool:
@@ -64,6 +76,10 @@ class Studio:
     releases: dict[str, Path] = field(default_factory=dict)
     job: Job | None = None
     starting: threading.Lock = field(default_factory=threading.Lock)
+    settle: Callable[[NewLogOptions], NewLogOptions] | None = None
+    """How a log is read, recognised where it was not stated; None where no log was named."""
+    read: Callable[[NewLogOptions, Progress], SearchLog] | None = None
+    """Reads a log that is settled."""
 
     @property
     def population(self) -> str:
@@ -82,7 +98,24 @@ class Studio:
 
     # ------------------------------------------------------------------ the log
 
-    def look(self, read: Callable[[Callable[[int, int], None]], SearchLog]) -> None:
+    def choose(self, given: object) -> None:
+        """The owner said which column of an unknown file is what: read it."""
+        with self.starting:
+            opened = self.opened
+            if opened is None or opened.proposal is None or not opened.asks or self.settle is None:
+                raise Refused("There are no columns to choose.", next="reload the page")
+            columns = chosen(opened.proposal, given)
+            self.log = self.settle(stated(self.log, opened.proposal, columns))
+            opened.chosen, opened.problem, opened.share = columns, "", 0.0
+            self.begin()
+
+    def begin(self) -> None:
+        """Read the log in the background."""
+        read, log = self.read, self.log
+        assert read is not None
+        threading.Thread(target=self.look, args=(lambda progress: read(log, progress),), daemon=True).start()
+
+    def look(self, read: Callable[[Progress], SearchLog]) -> None:
         """Read the log, tell the ledger, and keep numbers; the cleaned copy of the log is gone when this returns."""
         opened = self.opened
         assert opened is not None

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from hubbub.errors import HubbubError, ParameterError, Refused, UserError
+from hubbub.ingest.proposal import ROLES
 from hubbub.look.estimate.result import TableEstimate
 from hubbub.look.estimate.why import explain
 from hubbub.mechanisms import Mechanism, mechanisms
@@ -22,6 +23,7 @@ from hubbub.release.opened import Release
 from hubbub.show.charts.page import as_json
 from hubbub.studio import browse, quick
 from hubbub.studio.asked import Question, choices, offered, rivals
+from hubbub.studio.columns import NEEDED, preselected
 from hubbub.studio.state import CONFIRM, Studio
 
 PAGE_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
@@ -46,7 +48,11 @@ class Views:
     # ------------------------------------------------------------------ choose
 
     def tune(self, request: Request, _: Answer) -> Response:
-        """The log, what to ask of it, and what that would keep."""
+        """The log, what to ask of it, and what that would keep; of an unknown file, which column is what."""
+        opened = self.studio.opened
+        if opened is not None and opened.proposal is not None and opened.asks:
+            picked = preselected(opened.proposal, opened.chosen)
+            return self._page("columns.html", roles=ROLES, needed=NEEDED, picked=picked)
         facts = {"tolerance": quick.TOLERANCE, "tolerance_rows": quick.TOLERANCE_ROWS}
         return self._page("tune.html", form=as_json(self._form()), **facts)
 
@@ -81,6 +87,11 @@ class Views:
                 for name in offered()
             },
         }
+
+    def columns(self, request: Request, body: Answer) -> Answer:
+        """Which column is what: then the log is read."""
+        self.studio.choose(body.get("columns"))
+        return {"reading": True}
 
     def opened(self, request: Request, _: Answer) -> Answer:
         """Whether the log is read, and how much of it."""

@@ -140,10 +140,26 @@ def by_keys(at: Integers, users: Integers, chance: Floats) -> Curve:
 
 def rising(at: Integers, held: Integers, mean: Floats, weight: Floats) -> Curve:
     """The mean chance of keys of each number of users, `weight` keys each, made to rise with it."""
-    from scipy.optimize import isotonic_regression
     from scipy.special import ndtr, ndtri
 
-    rising = isotonic_regression(mean, weights=weight).x
-    steep = ndtri(np.clip(rising, NEVER, 1 - NEVER))  # straight lines between normal quantiles, not between chances
+    if not held.size:
+        return Curve(at, np.zeros(at.size), None)
+    steep = ndtri(np.clip(isotonic(mean, weight), NEVER, 1 - NEVER))  # straight between normal quantiles, not chances
     between = ndtr(np.interp(np.log(at), np.log(held), steep))
     return Curve(at, np.where(between <= 2 * NEVER, 0.0, np.where(between >= 1 - 2 * NEVER, 1.0, between)), None)
+
+
+def isotonic(values: Floats, weights: Floats) -> Floats:
+    """The rising values nearest to these by weighted squares: neighbours that fall are pooled until none does.
+
+    `scipy.optimize` has it, too, but is slow to load, and a release would load it for this alone.
+    """
+    pools: list[tuple[float, float, int]] = []  # mean, weight, how many values
+    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
+        size = 1
+        while pools and pools[-1][0] >= value:
+            before, heavy, more = pools.pop()
+            value = (before * heavy + value * weight) / (heavy + weight)
+            weight, size = heavy + weight, size + more
+        pools.append((value, weight, size))
+    return np.repeat([pool[0] for pool in pools], [pool[2] for pool in pools])

@@ -1,0 +1,106 @@
+"""Parquet that is clean already is copied byte by byte, and not written anew.
+
+The rule: one file, in exactly SearchLog's columns and types, in row groups and under a codec that every engine reads
+well, of which cleaning would change no value, drop no record and reject none. Whether that holds may hang on one row
+of one user, and may: the copy then holds the very records that would have been written, so nothing else can differ.
+
+What is looked at is the copy, which nobody else writes to, and every batch of it. Plain ASCII is told from its bytes
+at once; of any other batch the records are made as always, and compared.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hubbub.files import disk_errors
+from hubbub.ingest import archives
+from hubbub.ingest.clean import BLANK, view
+from hubbub.ingest.columnar import parquet_file
+from hubbub.ingest.lines import MAX_LINE
+from hubbub.ingest.numbers import EARLIEST, LATEST
+from hubbub.ingest.parquet import from_rows
+from hubbub.ingest.schema import SCHEMA
+from hubbub.ingest.sources import is_parquet
+from hubbub.ingest.times import usual
+from hubbub.switches import switch
+
+BATCH = switch(__name__, "BATCH", 65_536, low=3)
+LARGEST = switch(__name__, "LARGEST", 1 << 20, low=1)  # rows of a group: engines read one group on one thread
+CODECS = ("UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD")
+
+
+def alike(file: Path) -> bool:
+    """Whether a file is laid out as the cleaned log would be: its columns, their types, row groups and codec."""
+    if not is_parquet(file) or archives.of(file):
+        return False
+    with parquet_file(file) as opened:
+        found, facts = opened.schema_arrow, opened.metadata
+        if [(field.name, field.type) for field in found] != [(field.name, field.type) for field in SCHEMA]:
+            return False
+        groups = [facts.row_group(number) for number in range(facts.num_row_groups)]
+        codecs = {group.column(place).compression for group in groups for place in range(group.num_columns)}
+        return codecs <= {*CODECS} and all(group.num_rows <= LARGEST for group in groups)
+
+
+def copied_clean(file: Path, copy: Path, progress: Callable[[int], None]) -> int | None:
+    """Copy a file that is laid out so; how many records it holds, or None if they are not all clean."""
+    with disk_errors(copy.parent, "--work"):
+        shutil.copyfile(file, copy)
+    size, done = copy.stat().st_size, 0
+    with parquet_file(copy) as opened:
+        rows = opened.metadata.num_rows
+        try:
+            for batch in opened.iter_batches(BATCH):
+                if not (_plain(batch) or _same(batch)):
+                    return None
+                done += batch.num_rows
+                progress(size * done // rows)
+        except (OSError, pa.ArrowException):  # damaged: reading it the usual way says what is wrong with which file
+            return None
+    return int(rows)
+
+
+def _plain(batch: pa.RecordBatch) -> bool:
+    """Whether every value is ASCII that cleaning leaves as it is; a batch that is not may be clean all the same."""
+    user, time, query, rank, url = batch.columns
+    if user.null_count or query.null_count:
+        return False
+    longest = sum(int(np.diff(view(text)[1]).max(initial=0)) for text in (user, query, url))
+    ranges = pc.min_max(time).as_py(), pc.min_max(rank).as_py()
+    return (
+        longest <= MAX_LINE
+        and all(_trimmed(text) for text in (user, query, url.drop_null() if url.null_count else url))
+        and _folded(query)
+        and (ranges[0]["min"] is None or (ranges[0]["min"] >= EARLIEST and ranges[0]["max"] <= LATEST))
+        and (ranges[1]["min"] is None or ranges[1]["min"] >= 0)
+    )
+
+
+def _trimmed(column: pa.Array) -> bool:
+    """Whether every value is printable ASCII, none is empty, and none begins or ends with a blank."""
+    array, offsets = view(column)
+    if (offsets[1:] == offsets[:-1]).any():
+        return False
+    if not len(array):
+        return True
+    edges = (array[offsets[:-1]] == BLANK).any() or (array[offsets[1:] - 1] == BLANK).any()
+    return bool((array - BLANK).max() <= 0x7E - BLANK and not edges)
+
+
+def _folded(column: pa.Array) -> bool:
+    """Whether ASCII holds no capital letter and no two blanks in a row."""
+    array, _ = view(column)
+    text, blank = array.tobytes(), array == BLANK
+    return text == text.lower() and not (blank[1:] & blank[:-1]).any()
+
+
+def _same(batch: pa.RecordBatch) -> bool:
+    """Whether the records that are made of these rows are these rows."""
+    made = from_rows(dict(zip(SCHEMA.names, batch.columns, strict=True)), usual, canonical_urls=False)
+    return bool(made.records.equals(batch.cast(SCHEMA))) if made.records.num_rows == batch.num_rows else False
