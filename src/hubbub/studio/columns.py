@@ -47,10 +47,14 @@ def chosen(proposal: Proposal, given: object) -> dict[str, str]:
 
 def stated(log: NewLogOptions, proposal: Proposal, columns: Mapping[str, str]) -> NewLogOptions:
     """The options of the command line, and what was chosen and proposed beside them."""
-    said = {"encoding": None if proposal.encoding == UTF8 else proposal.encoding, "separator": proposal.separator}
-    beside = {name: value for name, value in said.items() if getattr(log, name) is None}
-    roles = ",".join(f"{role}={name}" for role, name in columns.items())
-    return replace(log, format=proposal.format, columns=roles, **beside)
+    encoding = None if proposal.encoding == UTF8 else proposal.encoding
+    return replace(
+        log,
+        format=proposal.format,
+        columns=",".join(f"{role}={name}" for role, name in columns.items()),
+        separator=log.separator or proposal.separator,
+        encoding=log.encoding or encoding,
+    )
 
 
 def preselected(proposal: Proposal, before: Mapping[str, str]) -> dict[str, str]:
