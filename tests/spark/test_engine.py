@@ -55,6 +55,19 @@ def test_ids_follow_the_bytes_of_the_text_over_many_partitions(engine: Spark, tm
     assert len(list(parts.glob("*.parquet"))) == 8
 
 
+def test_busy_users_are_left_out_as_on_duckdb(make_engine: Make, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    rows = [f"u{user},q{n % 3},{n * 20_000 - 86_400}" for user in range(4) for n in range(user * 4 + 1)]
+    path.write_text("\n".join(["who,what,when", *rows, "u0,timeless,", "u0,timeless too,"]) + "\n")
+    found = []
+    for engine in (make_engine, DuckDB):
+        columns = {"user": "who", "query": "what", "time": "when"}
+        with read_log(path, format="table", columns=columns, engine=engine, max_searches_a_day=4) as log:
+            rows_left = log.engine.fetch('SELECT uid, "time", query FROM log ORDER BY uid, "time", query').to_pylist()
+            found.append((log.busy(), rows_left))
+    assert found[0] == found[1] and found[0][0][0] == 2
+
+
 def lines() -> list[str]:
     """Ties, repeats, several clicks of one search, text beyond ASCII."""
     rows = aol_lines(120)

@@ -7,6 +7,7 @@ owner. Nothing else is on a card, so that a check can make it again from what it
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 
 from hubbub.card import audited
 from hubbub.card.facts import ACCOUNTANT, BASES, ELSEWHERE, LIBRARIES, LOOK, Booked, Facts
@@ -114,6 +115,7 @@ def _release(mechanism: Mechanism, facts: Facts) -> dict[str, object]:
         "drop_outside": facts.drop_outside,
         "other_people": facts.other_people,
         "own_query": facts.own_query,
+        "left_out": asdict(facts.left_out) if facts.left_out else None,
     } | ({} if facts.screening is None else {"screening": dict(facts.screening)})
 
 

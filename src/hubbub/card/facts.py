@@ -19,6 +19,7 @@ from hubbub.card import audited
 from hubbub.card.owner import Owner
 from hubbub.card.schema import Card
 from hubbub.log import Period
+from hubbub.log.left_out import NOTHING_LEFT_OUT, LeftOut
 
 LIBRARIES = ("duckdb", "numpy", "pyarrow")
 ACCOUNTANT = "dp-accounting"
@@ -104,6 +105,8 @@ class Facts:
     """Whether a query of hers made the log's rows, each of one user's own, which nothing checks."""
     screening: Mapping[str, object] | None = None
     """By which rules records were screened before counting; None: they were not."""
+    left_out: LeftOut = NOTHING_LEFT_OUT
+    """Whom and what she leaves out, by public rules."""
     files: Mapping[str, Written] = field(default_factory=dict)
     published: date = field(default_factory=lambda: datetime.now(UTC).date())
     versions: Mapping[str, str] = field(default_factory=installed)
@@ -164,6 +167,7 @@ def facts_of(card: Card) -> Facts:
         other_people=release.other_people,
         own_query=release.own_query,
         screening=None if release.screening is None else release.screening.model_dump(),
+        left_out=NOTHING_LEFT_OUT if release.left_out is None else LeftOut(**release.left_out.model_dump()),
         files={f.path: Written(f.sha256, f.rows) for f in release.files},
         published=date.fromisoformat(release.published),
         versions=versions | {name: made.libraries[name] for name in LIBRARIES},

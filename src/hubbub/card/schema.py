@@ -12,7 +12,7 @@ VERSION = "1.0"
 """A check makes every word of a card and its pages again: whoever changes one of them raises this."""
 NOT_STATED = "not stated"
 STAMP = "NOT PRIVATE"
-ONLY_IF_ASKED = ("screening",)
+ONLY_IF_ASKED = ("screening", "left_out")
 """Facts of a release that stand on its card only where there is something to say."""
 
 
@@ -49,6 +49,14 @@ class ScreeningPart(Part):
     allow_sha256: str | None
 
 
+class LeftOutPart(Part):
+    """The public rules by which an owner leaves out users, or lines; never how many."""
+
+    max_searches_a_day: int | None
+    drop_agents: str | None
+    version: int
+
+
 class ReleasePart(Part):
     """What was released, in the owner's words, and the share of unreadable lines that would have stopped it."""
 
@@ -70,6 +78,7 @@ class ReleasePart(Part):
     other_people: bool
     own_query: bool
     screening: ScreeningPart | None = None
+    left_out: LeftOutPart | None = None
 
     @model_serializer(mode="wrap")
     def _asked_for(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:

@@ -94,6 +94,8 @@ def lines(found: Profile) -> Iterator[str]:
     yield f"lines      {found.lines:,} read, {lost}, {found.rows:,} rows"
     for reason, n in found.reasons.items():
         yield f"             {reason}: {n:,}"
+    if found.users_left_out:
+        yield f"left out   {found.users_left_out:,} users with {found.rows_left_out:,} rows, by --max-searches-a-day"
     yield f"period     {found.first or 'no times'}" + (f" to {found.last}" if found.last else "")
     yield f"users      {found.users:,}"
     yield f"searches   {found.searches:,}, {found.clicked_searches:.1%} with a click"

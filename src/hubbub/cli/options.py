@@ -110,6 +110,13 @@ class ReadingOptions:
         str | None,
         typer.Option(help="For `weblog`, `solr`: the parameter of a request that is the query (q).", metavar="P"),
     ] = None
+    drop_agents: Annotated[
+        str | None,
+        typer.Option(help="For `weblog`: leave out programs, by a list of User-Agents (robots-1).", metavar="LIST"),
+    ] = None
+    max_searches_a_day: Annotated[
+        int | None, typer.Option(help="Leave out users with more searches than this on one day.", metavar="N")
+    ] = None
     query: Annotated[
         str | None,
         typer.Option(help="For a database: what to read. Each row must come from rows of its own user.", metavar="SQL"),

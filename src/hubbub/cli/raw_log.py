@@ -68,7 +68,7 @@ def with_format(log: Log, terminal: Terminal) -> Log:
         found = sniff(log.require(), log.roles())
         terminal.say(f"The log looks like {found.format}: {found.why}. Using --format {found.format}.")
         log = replace(log, format=found.format)
-    given = Stated(log.separator, log.encoding, log.time_format, log.query_parameter)
+    given = Stated(log.separator, log.encoding, log.time_format, log.query_parameter, log.drop_agents)
     settled = recognise(log.require(), log.format or AUTO, log.roles(), given).options()
     seen = {name: value for name, value in settled.items() if getattr(log, name) is None}
     if seen:
@@ -116,6 +116,8 @@ def open_log(log: LogOptions, period: Period | None, terminal: Terminal, run: Ru
         encoding=log.encoding,
         time_format=log.time_format,
         query_parameter=log.query_parameter,
+        drop_agents=log.drop_agents,
+        max_searches_a_day=log.max_searches_a_day,
         own_query=bool(log.own_query),
         canonical_urls=bool(log.canonical_urls),
         screen=log.screen,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 
 from hubbub.errors import ParameterError
+from hubbub.ingest import agents
 from hubbub.ingest.encodings import known
 from hubbub.ingest.times import Clock, clock
 
@@ -25,6 +26,8 @@ class Stated:
     time_format: str | None = None
     query_parameter: str | None = None
     """Which parameter of a request is the query, in logs of requests."""
+    drop_agents: str | None = None
+    """The list of programs whose requests are passed over, in logs of requests that name their User-Agent."""
 
     def checked(self) -> Stated:
         """The same, each by its one name; refuses what cannot be."""
@@ -38,6 +41,8 @@ class Stated:
         clock(self.time_format)
         if self.query_parameter is not None and not self.query_parameter.strip():
             raise ParameterError("--query-parameter names no parameter.", allowed="a name, such as q")
+        if self.drop_agents is not None:
+            agents.known(self.drop_agents)
         encoding = None if self.encoding is None else known(self.encoding)
         return replace(self, separator="tab" if separator == "\t" else separator, encoding=encoding)
 

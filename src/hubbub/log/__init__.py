@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from hubbub.errors import ParameterError
 from hubbub.files import HeldFolder, hold_work
+from hubbub.log.left_out import LeftOut, busy_users
 
 if TYPE_CHECKING:
     from hubbub.engines import Engine
@@ -65,15 +66,33 @@ class SearchLog:
     screen: Screen | None = None
     """By what its records were screened."""
     _held: HeldFolder | Run | None = field(default=None, repr=False)
+    max_searches_a_day: int | None = None
+    """Users with more searches on a day of the period are left out whole."""
 
     def __post_init__(self) -> None:
-        """Show the engine the cleaned file, without rows outside the stated period."""
+        """Show the engine the cleaned file, without rows outside the stated period and without busy users."""
         self.engine.scan("cleaned", self.ingested.log)
         inside = ""
         if self.period is not None:
             start, after = self.period.seconds
             inside = f' WHERE "time" >= {start} AND "time" < {after}'
-        self.engine.view("log", f'SELECT "user" AS uid, "time", query, "rank", url FROM cleaned{inside}')
+        rows = f'SELECT "user" AS uid, "time", query, "rank", url FROM cleaned{inside}'
+        most = self.left_out.max_searches_a_day
+        if most is None:
+            self.engine.view("log", rows)
+            return
+        self.engine.view("log_of_all", rows)
+        self.engine.save("busy_users", busy_users("log_of_all", most))
+        self.engine.view(
+            "log",
+            'SELECT a.uid, a."time", a.query, a."rank", a.url FROM log_of_all AS a '
+            "LEFT JOIN busy_users AS b ON a.uid = b.uid WHERE b.uid IS NULL",
+        )
+
+    @property
+    def left_out(self) -> LeftOut:
+        """Whom and what the owner leaves out, by public rules."""
+        return LeftOut(self.max_searches_a_day, self.ingested.stated.get("drop_agents"))
 
     @classmethod
     def over(
@@ -87,10 +106,19 @@ class SearchLog:
         return cls(engine, Ingested(parquet, None, rows, rows, 0, {}, "table", columns), work, period, _held=held)
 
     def rows(self) -> int:
-        """How many rows lie in the period, exactly: for the owner's eyes only."""
+        """How many rows lie in the period, those of busy users too, exactly: for the owner's eyes only."""
         if self.period is None:
             return self.ingested.kept
-        return int(self.engine.fetch("SELECT count(*) AS n FROM log").column("n")[0].as_py())
+        return self._count("log" if self.max_searches_a_day is None else "log_of_all")
+
+    def busy(self) -> tuple[int, int]:
+        """How many users are left out, and how many rows of theirs, exactly: for the owner's eyes only."""
+        if self.max_searches_a_day is None:
+            return 0, 0
+        return self._count("busy_users"), self._count("log_of_all") - self._count("log")
+
+    def _count(self, table: str) -> int:
+        return int(self.engine.fetch(f"SELECT count(*) AS n FROM {table}").column("n")[0].as_py())
 
     def users(self) -> int:
         """How many users there are, exactly: for the owner's eyes only."""
@@ -121,6 +149,8 @@ def read_log(
     encoding: str | None = None,
     time_format: str | None = None,
     query_parameter: str | None = None,
+    drop_agents: str | None = None,
+    max_searches_a_day: int | None = None,
     query: str | None = None,
     table: str | None = None,
     own_query: bool = False,
@@ -142,7 +172,8 @@ def read_log(
 
     The format `auto` is recognised by names and first lines; `ingested.format` then says what it was taken for.
     Of a table, `separator`, `encoding` and `time_format` say how its text is laid out, where its head does not;
-    of a log of requests, `query_parameter` says which parameter is the query.
+    of a log of requests, `query_parameter` says which parameter is the query, and `drop_agents` which programs to drop.
+    Users with more than `max_searches_a_day` are left out whole.
     Of a database (`postgresql://…`), `table` or `query` says what to read; `own_query` says of any other source that a
     query of yours made its rows, which the card repeats. Rows are a data frame of pandas or polars, an Arrow table, a
     relation of DuckDB, or an iterator of Arrow batches.
@@ -157,13 +188,14 @@ def read_log(
     from hubbub.public.screening import chosen_screen
 
     screens = chosen_screen(screen, deny, allow)
+    LeftOut(max_searches_a_day)  # refused before anything is read
     held = hold_work(work, WORK) if run is None else run
     try:
         made = engine(held.path) if callable(engine) else _engine(engine, held.path, master, memory, threads)
         try:
             ingested = None if run is None else run.ingested
             if ingested is None:
-                stated = Stated(separator, encoding, time_format, query_parameter)
+                stated = Stated(separator, encoding, time_format, query_parameter, drop_agents)
                 with named(source, query, table, work, own_query) as (here, form):
                     chosen = (form or sniff(here, columns).format) if format == AUTO else format
                     how: dict[str, Any] = {"format": chosen, "columns": columns, "stated": stated}
@@ -177,7 +209,16 @@ def read_log(
                     ingested = replace(ingested, screening=screens.record())
                 if run is not None:
                     run.keep(ingested)
-            return SearchLog(made, ingested, held.path, period, run=run, screen=screens, _held=held)
+            return SearchLog(
+                made,
+                ingested,
+                held.path,
+                period,
+                run=run,
+                screen=screens,
+                _held=held,
+                max_searches_a_day=max_searches_a_day,
+            )
         except BaseException:
             made.close()
             raise

@@ -54,6 +54,9 @@ class Profile:
     reasons: dict[str, int]
     rows: int
     outside_period: int
+    users_left_out: int
+    rows_left_out: int
+    """Of users with too many searches on a day, where a rule leaves them out."""
     users: int
     searches: int
     clicked_searches: float
@@ -94,6 +97,7 @@ def profile(log: SearchLog, max_rejects: float = 0.05) -> Profile:
     days = (one["last"] - one["first"]) // DAY + 1 if one["timed"] else None
     busy = searched > max(BUSY_AT_LEAST, BUSY * (days or 0))
     ingested = log.ingested
+    busy_out, rows_out = log.busy()
     asked, clicks = _held(log, QUERIES), _held(log, CLICKS)
     found = Profile(
         lines=ingested.read,
@@ -102,7 +106,9 @@ def profile(log: SearchLog, max_rejects: float = 0.05) -> Profile:
         screened=ingested.screened,
         reasons=dict(ingested.reasons),
         rows=one["n"],
-        outside_period=ingested.kept - one["n"],
+        outside_period=ingested.kept - one["n"] - rows_out,
+        users_left_out=busy_out,
+        rows_left_out=rows_out,
         users=one["users"],
         searches=whole,
         clicked_searches=int(clicked.sum()) / max(whole, 1),
@@ -167,7 +173,7 @@ def _warnings(found: Profile, searched: np.ndarray[tuple[int, ...], np.dtype[np.
     if found.busy_users:
         warnings.append(
             f"{found.busy_users} users search like machines ({found.busy_share:.1%} of all searches, more than {BUSY} "
-            "a day): bounding keeps them from the counts, but a log is better without them"
+            "a day): bounding keeps them from the counts, but a log is better without them (--max-searches-a-day)"
         )
     top = int(searched.max(initial=0))
     if found.users > 100 and top > 0.01 * found.searches:

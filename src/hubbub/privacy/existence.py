@@ -71,4 +71,4 @@ def conditions(mechanism: Mechanism, facts: Facts) -> list[str]:
     lists = screening.get("deny_sha256") or screening.get("allow_sha256")
     told = {STATED: facts.other_people, OWN_QUERY: facts.own_query, SCREENED: bool(screening), OWN_LISTS: bool(lists)}
     stated = [words for words, true in told.items() if true]
-    return [NOT_CLAIMED, *(f"It exists only because {cause}." for cause in said), *stated]
+    return [NOT_CLAIMED, *(f"It exists only because {cause}." for cause in said), *stated, *facts.left_out.sentences()]

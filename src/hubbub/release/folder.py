@@ -50,6 +50,7 @@ def write_public(
         files=tables_written,
         own_query=read.own_query,
         screening=read.screening,
+        left_out=log.left_out,
     )
     card = build_card(plan.mechanism, facts)
     card = with_pages(card, {page.name: sha256_of(page) for page in write_pages(folder, card)})

@@ -137,6 +137,8 @@ def run_admitted(
     }
     if log.ingested.screening is not None:
         owner_only["screened"] = log.ingested.screened
+    if log.left_out.max_searches_a_day is not None:
+        owner_only["users_left_out"], owner_only["rows_left_out"] = log.busy()
     notes = mechanism.owner_notes(counts)
     with whole(plan.out) as folder:
         write_owner_only(folder / "owner-only", log, plan)  # no noise in it: if the disk is full, nothing is spent

@@ -18,6 +18,7 @@ from hubbub.card.owner import Owner, read_owner
 from hubbub.card.schema import sha256_of
 from hubbub.errors import InputError, ParameterError, Refused
 from hubbub.files import permit, whole
+from hubbub.log.left_out import LeftOut
 from hubbub.mechanisms.series import Series, settings_text
 from hubbub.noise import SecureNoise, SeededNoise
 from hubbub.privacy.compose import loss_record
@@ -93,6 +94,7 @@ class SeriesPlan:
             other_people=bool(about["other_people"]),
             own_query=bool(about["own_query"]),
             screening=None if self.screening is None else self.screening["record"],
+            left_out=LeftOut(**about.get("left_out", {})),
         )
 
     def closes(self, period: int) -> date:

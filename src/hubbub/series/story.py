@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -246,7 +246,8 @@ def _read(
     run.folder.refuse_fork()
     if entry.state == "reserved":
         ledger.drawing(entry)
-    read = {"user_column": log.ingested.columns["user"], "own_query": log.ingested.own_query}
+    read: dict[str, object] = {"user_column": log.ingested.columns["user"], "own_query": log.ingested.own_query}
+    read["left_out"] = asdict(log.left_out)
     run.read(number, {**about, **read, "fingerprint": data.text()})
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol, Self, runtime_checkable
 
 from hubbub.errors import ParameterError
+from hubbub.ingest import agents
 from hubbub.ingest.fields import Layout
 from hubbub.ingest.lines import blocks
 from hubbub.ingest.records import from_lines
@@ -64,6 +65,7 @@ class NothingStated:
 
     def settled(self, stated: Stated, columns: Mapping[str, str] | None, files: list[Path]) -> tuple[Self, Stated]:
         """Refuses every statement."""
+        agents.refuse(stated.drop_agents, self.name)
         if given := stated.options():
             raise ParameterError(
                 f"The format `{self.name}` fixes its {' and its '.join(given)}.".replace("_", " "),

@@ -60,13 +60,16 @@ class EventReader(NothingStated):
     """Where the other roles come from, as the card names it."""
     chooses_parameter: bool = False
     """Whether --query-parameter says which parameter of a request is the query."""
+    has_agents: bool = False
+    """Whether a line names its User-Agent, so that --drop-agents can pass over programs."""
     stated: Stated = NOTHING_STATED
     shape = None
 
     def settled(self, stated: Stated, columns: Mapping[str, str] | None, files: list[Path]) -> tuple[Self, Stated]:
-        """The parameter that is the query, where a format has one; nothing else can be stated."""
+        """The parameter that is the query and the programs to drop, where a format has them; nothing else."""
         if self.chooses_parameter:
-            super().settled(replace(stated, query_parameter=None), columns, files)
+            rest = replace(stated, query_parameter=None, drop_agents=None if self.has_agents else stated.drop_agents)
+            super().settled(rest, columns, files)
             chosen = replace(stated, query_parameter=stated.query_parameter or "q").checked()
             return replace(self, stated=chosen), chosen
         return super().settled(stated, columns, files)
@@ -84,8 +87,8 @@ class EventReader(NothingStated):
                 allowed=allowed,
                 next=f"choose whom the release is to protect: --columns user={example}, for example",
             )
-        parameter = {"query": self.stated.query_parameter} if self.stated.query_parameter else {}
-        return {**names, **self.where, **parameter}
+        chosen = {"query": self.stated.query_parameter, "agents": self.stated.drop_agents}
+        return {**names, **self.where, **{role: said for role, said in chosen.items() if said}}
 
     def tasks(self, file: Path, columns: Mapping[str, str], canonical_urls: bool) -> Iterator[ReadTask]:
         """One task per block of lines."""

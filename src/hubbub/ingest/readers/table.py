@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hubbub.errors import InputError, ParameterError
-from hubbub.ingest import columnar, parquet
+from hubbub.ingest import agents, columnar, parquet
 from hubbub.ingest.columnar import is_columnar
 from hubbub.ingest.encodings import MARKS, UTF8, UTF16, WIDE
 from hubbub.ingest.fields import Layout, split_quoted
@@ -46,6 +46,7 @@ class TableReader:
         self, stated: Stated, columns: Mapping[str, str] | None, files: list[Path]
     ) -> tuple[TableReader, Stated]:
         """What was stated, and what all heads of files agree upon."""
+        agents.refuse(stated.drop_agents, self.name)
         if stated.query_parameter is not None:
             raise ParameterError(
                 "A table has no parameters of requests.",
