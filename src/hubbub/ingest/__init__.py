@@ -2,7 +2,7 @@
 
     sources   which files, opened as streams; archives, standard_input   zip members, `-`
     places    where a log's files are: databases, clickhouse, frames (rows, kept in a file) and stores (objects, copied)
-    readers   the register: one file per format                         stated, agents   what an owner states about a log
+    readers   the register: one file per format                   stated, agents   what an owner states of it
     arrays    one large JSON array → lines                              events   logs of services, line by line
     lines     the line rule: a newline always ends a record             encodings   other text → UTF-8
     fields    lines → columns of text; objects   JSON lines → the same  columnar, excel, parquet   files of columns

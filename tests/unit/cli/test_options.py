@@ -21,7 +21,8 @@ from hubbub.cli.terminal import Terminal, command
 
 SPEAKS = "--json=False --quiet=False --verbose=False"
 READ = (
-    "--format --columns --separator --encoding --time-format --query-parameter --query --table --own-query "
+    "--format --columns --separator --encoding --time-format --query-parameter "
+    "--drop-agents --max-searches-a-day --query --table --own-query "
     "--canonical-urls --screen --deny --allow "
     "--memory --population --dataset --ledger --config"
 )
@@ -47,7 +48,8 @@ PROMISED = {
     "card": "release! --check=False --registry",
     "audit": "--mechanism --quick=False --mutants=False",
     "reproduce": "id --experiments=False --users --draws --seed --out --log --format --columns --canonical-urls "
-    "--separator --encoding --time-format --query-parameter --query --table --own-query --screen --deny --allow "
+    "--separator --encoding --time-format --query-parameter --drop-agents --max-searches-a-day --query --table "
+    "--own-query --screen --deny --allow "
     "--memory --threads --work --population --dataset --ledger",
     "studio": f"paths --port=0 --no-browser=False --folder=. {READ} --threads --max-rejects {OWNER}",
     "ledger show": "population --ledger",

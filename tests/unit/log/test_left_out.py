@@ -119,6 +119,7 @@ def released(tmp_path: Path, log: Path, *more: str) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_the_card_has_the_rule_and_not_how_many(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     rows = searches("robot", 7771) + [row for n in range(40) for row in searches(f"u{n}", 2)]
@@ -136,6 +137,7 @@ def test_the_card_has_the_rule_and_not_how_many(tmp_path: Path) -> None:
     assert "1 users with 7,771 rows, by --max-searches-a-day" in looked.output
 
 
+@pytest.mark.slow
 def test_without_a_rule_a_card_has_no_line_about_one(tmp_path: Path) -> None:
     log = tmp_path / "access.log"
     line = '192.0.2.{} - - [16/May/2024:12:34:56 +0000] "GET /?q=lilac HTTP/1.1" 200 5 "-" "{}"\n'

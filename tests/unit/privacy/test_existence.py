@@ -67,6 +67,7 @@ NOT_OF_THE_LOG = {
         "engines/duckdb.py __init__ opened",
         "engines/spark/session.py _connect _require_open await_worker configure require_classic require_pyspark start",
         "log/__init__.py __post_init__ _engine",
+        "log/left_out.py __post_init__",
     },
     "how the log is to be read, refused before its first record": {
         "ingest/readers/base.py columns settled",
@@ -80,6 +81,8 @@ NOT_OF_THE_LOG = {
         "ingest/readers/events.py columns",
         "ingest/readers/algolia.py columns",
         "ingest/databases.py _refuse refuse_statements",
+        "ingest/stores.py _refuse",
+        "ingest/agents.py known refuse",
     },
     "what the ledger says, or the plan": {
         "release/refusals.py refuse_other_period refuse_by_ledger",
