@@ -32,7 +32,7 @@ class LeftOut:
         if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
             raise ParameterError("--max-searches-a-day is a whole number.", given=most, allowed="1 or more")
         if self.version != VERSION:
-            raise ParameterError("The rule is of another version.", given=self.version, allowed=VERSION)
+            raise ParameterError("The rule is of another version.", given=self.version, allowed=str(VERSION))
 
     def __bool__(self) -> bool:
         return self.max_searches_a_day is not None or self.drop_agents is not None

@@ -31,7 +31,9 @@ def table(rows: Iterable[Row]) -> pa.Table:
 
 def kept(rows: Iterable[Row], most: int | None) -> list[str]:
     with hubbub.read_log(table(rows), columns=NAMES, max_searches_a_day=most) as log:
-        return log.engine.fetch("SELECT DISTINCT uid FROM log ORDER BY uid").column("uid").to_pylist()
+        return [
+            str(uid) for uid in log.engine.fetch("SELECT DISTINCT uid FROM log ORDER BY uid").column("uid").to_pylist()
+        ]
 
 
 def searches(user: str, n: int, day: int = 13_000, apart: int = 1) -> list[Row]:
