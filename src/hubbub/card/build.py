@@ -116,7 +116,8 @@ def _release(mechanism: Mechanism, facts: Facts) -> dict[str, object]:
         "other_people": facts.other_people,
         "own_query": facts.own_query,
         "left_out": asdict(facts.left_out) if facts.left_out else None,
-    } | ({} if facts.screening is None else {"screening": dict(facts.screening)})
+        "screening": None if facts.screening is None else dict(facts.screening),
+    }
 
 
 def _mechanism(mechanism: Mechanism, guarantee: Guarantee) -> dict[str, object]:
