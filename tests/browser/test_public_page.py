@@ -45,30 +45,44 @@ def tab(page: Page, table: str) -> None:
 # ------------------------------------------------------------------ what it says
 
 
-def test_the_claim_comes_first(shown: Page) -> None:
-    """Unit, period, ε, δ and what is not protected stand on the first screen, before any number of a table."""
-    first = shown.locator("main > section").first.inner_text()
+def test_the_claim_and_the_first_rows_are_on_the_first_screen(open_page: OpenPage, made: Path) -> None:
+    for width in (NARROW, 1200):
+        page = open_page(width=width)
+        page.goto(made.as_uri())
+        first = page.locator("main > section").first.inner_text()
+        for words in (
+            "Adding or removing everything one user did between 2006-03-01 and 2006-05-31",
+            "at most a factor e¹, plus 1 × 10⁻⁶",
+            "ε = 1",
+            "δ = 1 × 10⁻⁶",
+        ):
+            assert words in first
+        expect(page.locator(".claim")).to_be_in_viewport(ratio=1)
+        expect(page.locator(".headline")).to_be_in_viewport(ratio=1)
+        expect(page.locator("#table-queries tbody tr").first).to_be_in_viewport(ratio=1)
+        assert page.title() == "Searches of a made-up library"
+    assert "60 queries" in page.locator(".headline").inner_text()
+
+
+def test_what_is_promised_is_one_click_away(shown: Page) -> None:
+    shown.get_by_role("link", name="What that means, and what it does not protect").click()
+    promise = shown.locator("section[aria-labelledby=promise]")
+    expect(shown.locator("#promise")).to_be_in_viewport(ratio=1)
     for words in (
-        "Adding or removing everything one user did between 2006-03-01 and 2006-05-31",
-        "at most a factor e^1, plus 1e-06",
         "Not protected: one person with several accounts",
-        "ε = 1",
         "a factor e1 = 2.72",
-        "δ = 1e-06",
         "20,000 users the owner declares: 0.02",
         "one value of AnonID",
+        "On condition",
     ):
-        assert words in first
-    expect(shown.locator(".claim")).to_be_in_viewport(ratio=1)
-    expect(shown.locator(".facts")).to_be_in_viewport(ratio=1)
-    assert shown.title() == "Searches of a made-up library"
+        assert words in promise.inner_text()
 
 
 def test_every_part_of_the_card_is_told(shown: Page) -> None:
     headings = shown.get_by_role("heading", level=2).all_inner_texts()
     assert headings == [
-        "On condition",
         "The tables",
+        "What is promised, and on what condition",
         "Using the numbers",
         "How it was made",
         "What could go wrong, and what was done about it",
@@ -329,7 +343,7 @@ def test_a_query_is_text_whatever_it_says(page: Page, tmp_path: Path) -> None:
     assert page.locator("img, b b, table script").count() == 0
     assert page.locator("h1").inner_text() == page.title() == "<img src=x onerror=alert(1)> {{ title }}"
     readme = (made.parent / "README.md").read_text(encoding="utf-8")
-    assert readme.startswith("# \\<img src=x onerror=alert(1)\\> \\{\\{ title \\}\\}\n") and "<script>" not in readme
+    assert "\n---\n\n# \\<img src=x onerror=alert(1)\\> \\{\\{ title \\}\\}\n" in readme and "<script>" not in readme
     assert [finding for finding in check(made.parent) if not finding.holds] == []
 
 

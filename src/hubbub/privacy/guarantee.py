@@ -60,6 +60,26 @@ def at_most(x: float) -> str:
     return number(float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 5), rounding=ROUND_CEILING)))
 
 
+SUPERSCRIPT = str.maketrans("0123456789.-", "⁰¹²³⁴⁵⁶⁷⁸⁹·⁻")
+
+
+def factor(epsilon: float) -> str:
+    """e to the power ε as people write it, ε never below what it is: e², e⁰·⁷."""
+    shown = at_most(epsilon)
+    return f"e^({shown})" if "e" in shown else f"e{shown.translate(SUPERSCRIPT)}"
+
+
+def small(x: float) -> str:
+    """A number as people write it, never below x: 0.05; below a thousandth three digits, as in 8.41 × 10⁻⁷."""
+    if x == 0 or x >= 1e-3 or not math.isfinite(x):
+        return at_most(x)
+    exact = Decimal(at_most(x))
+    digits, _, power = f"{exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_CEILING):e}".partition(
+        "e"
+    )
+    return f"{Decimal(digits).normalize():f} × 10{power.translate(SUPERSCRIPT)}"
+
+
 def finite(x: float | None) -> float | None:
     """A number for JSON: infinity and what is not a number are null."""
     return x if x is not None and math.isfinite(x) else None
@@ -109,11 +129,11 @@ class Guarantee:
         during = f" {period}" if period else ""
         change = self.neighbours.sentence
         change = change[0].upper() + change[1:]
-        plus = "" if self.definition is Definition.PURE else f", plus {at_most(self.delta or 0.0)}"
+        plus = "" if self.definition is Definition.PURE else f", plus {small(self.delta or 0.0)}"
         condition = "" if self.scope == END_TO_END else f" This holds only {self.scope}."
         return (
             f"{change}{during} changes the probability of any output by at most a factor "
-            f"e^{at_most(self.epsilon)}{plus}.{condition}" + (f" {self.besides}" if self.besides else "")
+            f"{factor(self.epsilon)}{plus}.{condition}" + (f" {self.besides}" if self.besides else "")
         )
 
     def _repr_html_(self) -> str:

@@ -21,8 +21,10 @@ from hubbub.card.build import PAGES
 from hubbub.card.schema import NOT_STATED, Card
 from hubbub.card.strength import beside, scale
 from hubbub.card.words import noise_of, rule_of
-from hubbub.privacy.guarantee import number
+from hubbub.privacy.guarantee import number, small
 from hubbub.show import public
+from hubbub.show.dataset import described, headline
+from hubbub.show.hub import front_matter
 
 ROWS = 200_000
 """Rows of a table of keys that are looked at for the page; whether they have room is another matter."""
@@ -116,7 +118,11 @@ def _first(file: pq.ParquetFile, most: int) -> list[dict[str, object]]:
 def render(card: Card, tables: list[Shown]) -> dict[str, str]:
     """Both pages: functions of the card and of the tables, so that a check can make them again."""
     packed = public.pack(tables)
+    steps = [step.model_dump(mode="json", by_alias=True) for step in card.steps]
+    claimed = {"epsilon": card.claim.epsilon, "delta": card.claim.delta, "steps": steps}
     known = {"card": card, "tables": tables, "short": SHORT, "in_page": packed.rows(), "rows": Markup(packed.json())}
+    known |= {"claimed": Markup(public.dumps(claimed)), "headline": headline(tables)}
+    known |= {"front": front_matter(card), "described": Markup(public.dumps(described(card, tables)))}
     templates = zip(PAGES, ("index.html", "data_card.md"), strict=True)
     return {name: jinja().get_template(template).render(known) for name, template in templates}
 
@@ -131,7 +137,7 @@ def jinja() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": lambda x: "none" if x is None else number(x), "factor": _factor}
+    environment.filters |= {"number": lambda x: "none" if x is None else number(x), "factor": _factor, "small": small}
     environment.filters |= {"noise": noise_of, "rule": rule_of, "cell": public.cell, "seen": public.seen}
     environment.filters |= {"by_table": _by_table, "ticks": _ticks, "plain": plain, "bibtex": _bibtex, "csp": _csp}
     environment.globals |= {"band": public.band, "HAZARDS": HAZARDS, "NOT_STATED": NOT_STATED}

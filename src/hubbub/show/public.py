@@ -88,7 +88,7 @@ class Pack:
             rows.append([self._key(row[name], name) for name in keys] + [_number(row[name]) for name in numbers])
             self.size += sum(len(str(value)) + 1 for value in rows[-1])
         columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in table.columns]
-        packed = {"name": table.name, "total": table.total, "keys": columns[: len(keys)]}
+        packed = {"name": table.name, "columns": table.columns, "total": table.total, "keys": columns[: len(keys)]}
         self.tables.append(packed | dict(zip(("value", "sd"), columns[len(keys) :], strict=bool(numbers))))
 
     def _key(self, value: object, column: str) -> object:

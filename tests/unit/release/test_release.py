@@ -131,7 +131,7 @@ def test_a_stated_period_drops_rows_outside(log_file: Path, tmp_path: Path) -> N
 def test_the_python_api(log_file: Path, tmp_path: Path) -> None:
     with hubbub.read_log(log_file, format="aol") as log:
         made = hubbub.release(log, hubbub.Korolova(epsilon=2, delta="1e-5", d=3), tmp_path / "out")
-    assert made.private and "factor e^2" in made.sentence
+    assert made.private and "factor e²" in made.sentence
     assert len(made.queries) == 3
     assert list(made.queries.to_pandas().columns) == made.queries.to_polars().columns  # type: ignore[attr-defined]
     assert "3 rows" in made._repr_html_() and "queries" in repr(made)

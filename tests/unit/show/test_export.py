@@ -25,8 +25,8 @@ from tests.conftest import Hubbub, document, run_hubbub
 from hubbub.card.schema import sha256_of
 from hubbub.log import read_log
 from hubbub.show.export import export, formats
-from hubbub.show.export.huggingface import licence, size
 from hubbub.show.export.text import SEPARATOR, escape, unescape
+from hubbub.show.hub import licence, size
 
 ASKED = ("weather", "null", '"quoted', "#tag", "back\\slash", "bell\x07 & <b>", "köln 天気")
 CLICKED = ("http://a.example/?x=1&y=<2>", "tab\there", "line\nhere", "bell\x07", "back\\slash", "köln 天気", "\ufffe")
@@ -207,7 +207,7 @@ def test_graphml_is_what_networkx_reads(crowd: Path, tmp_path: Path) -> None:
         assert found == {(row["query"], row[target]): (row["users"], row["noise_sd"]) for row in released} and len(
             found
         ) == len(released)
-        assert graph.graph["stamp"] == "none" and "factor e^20" in graph.graph["claim"]
+        assert graph.graph["stamp"] == "none" and "factor e²⁰" in graph.graph["claim"]
         header, *edges = (line.split("\t") for line in unzip(tmp_path / "out" / f"{name}.edges.tsv.gz"))
         assert header == ["source", "target", "users", "noise_sd"]
         assert {(unescape(a), unescape(b)) for a, b, *_ in edges} == set(found)
@@ -240,7 +240,7 @@ def test_the_hub_s_data_card_parses_and_every_configuration_loads(hubbub: Hubbub
         released = crowd / "public" / f"{configuration['config_name']}.parquet"
         assert pq.read_table(out / file["path"]).equals(pq.read_table(released))
         assert sha256_of(out / file["path"]) == sha256_of(released)
-    assert "factor e^20" in body
+    assert "factor e²⁰" in body
     assert document(hubbub("card", out, "--check", "--json"))["holds"], "the export checks as the release does"
 
 
@@ -312,7 +312,7 @@ def test_the_stamp_stays(hubbub: Hubbub, tmp_path: Path, to: str) -> None:
 
 def test_what_it_says(hubbub: Hubbub, released: Path, tmp_path: Path) -> None:
     said = hubbub("export", released, "--to", "tsv", "--out", tmp_path / "a").stdout
-    assert "factor e^2" in said and "queries.tsv" in said and "README.md" in said
+    assert "factor e²" in said and "queries.tsv" in said and "README.md" in said
     assert hubbub("export", released, "--to", "tsv", "--out", tmp_path / "b", "--quiet").output == ""
     made = document(hubbub("export", released, "--to", "tsv", "--out", tmp_path / "c", "--json"))
     assert made["private"] is True and made["files"] == {

@@ -13,7 +13,7 @@ from hubbub.errors import ParameterError
 from hubbub.mechanisms.base import Parameter, Value
 from hubbub.mechanisms.crowd import Crowd
 from hubbub.privacy.compose import compose
-from hubbub.privacy.guarantee import Guarantee, at_most
+from hubbub.privacy.guarantee import Guarantee, factor, small
 
 
 class CrowdPerPeriod(Crowd):
@@ -40,9 +40,9 @@ class CrowdPerPeriod(Crowd):
     def proven(self) -> Guarantee:
         """crowd's guarantee for a period, with the total of all periods in the same breath."""
         epsilon, delta = self.all_periods()
-        factor = "nothing" if isinf(epsilon) else f"a factor e^{at_most(epsilon)}, plus {at_most(delta)}"
+        change = "nothing" if isinf(epsilon) else f"a factor {factor(epsilon)}, plus {small(delta)}"
         total = (
             f"This is for one period. For a user who is in all {self.settings['periods']} planned periods it is "
-            f"{factor}, over all of them together."
+            f"{change}, over all of them together."
         )
         return replace(super().proven(), besides=total)
