@@ -94,8 +94,8 @@ def described(card: Card, tables: list[Shown]) -> dict[str, object]:
         known["creator"] = [{"@type": "sc:Organization", "name": name} for name in release.curator]
     if release.period_stated_by_owner:
         known["temporalCoverage"] = f"{release.period_stated_by_owner.first}/{release.period_stated_by_owner.to}"
-    hashes = {file.path: file.sha256 for file in release.files}
-    known["distribution"] = [_file(f"{table.name}.parquet", hashes) for table in tables]
+    written = {file.path: {"sha256": file.sha256} for file in release.files}  # nothing yet in a draft
+    known["distribution"] = [_file(path) | written.get(path, {}) for path in (f"{t.name}.parquet" for t in tables)]
     known["recordSet"] = [_records(table) for table in tables]
     return known
 
@@ -112,14 +112,13 @@ def _counted(name: str, rows: int) -> str:
     return f"{rows:,} {singular if rows == 1 else name}".replace("_", " ")
 
 
-def _file(path: str, hashes: dict[str, str]) -> dict[str, object]:
+def _file(path: str) -> dict[str, object]:
     return {
         "@type": "cr:FileObject",
         "@id": path,
         "name": path,
         "contentUrl": path,
         "encodingFormat": "application/x-parquet",
-        "sha256": hashes[path],
     }
 
 
