@@ -80,7 +80,14 @@ def test_words_are_shared_between_tables() -> None:
     ])  # fmt: skip
     read = json.loads(public.pack([queries([("a", 2, 1.0), ("b", 1, 1.0)]), pairs]).json())
     assert read["words"] == ["a", "b"]
-    assert read["tables"][1] == {"name": "transitions", "total": 1, "keys": [[1], [0]], "value": [None], "sd": [None]}
+    assert read["tables"][1] == {
+        "name": "transitions",
+        "columns": ["query", "next_query", "users", "noise_sd"],
+        "total": 1,
+        "keys": [[1], [0]],
+        "value": [None],
+        "sd": [None],
+    }
 
 
 def test_a_page_has_an_end_whatever_is_in_the_tables() -> None:

@@ -49,8 +49,7 @@ def certificate(subject: Subject) -> Iterator[AuditRow]:
     yield _row(subject, f"proven δ, {mechanism.neighbours.value}", _number(proven.delta), delta)
     wrong = (proven.neighbours is not mechanism.neighbours) + (proven.definition is Definition.PURE and delta > 0)
     yield _row(subject, "definition and neighbours", 0.0, float(wrong))
-    said = re.search(r"e\^([\d.e+-]*\d)(?:, plus ([\d.e-]*\d))?", proven.sentence())
-    spoken = [float(x or 0) for x in said.groups()] if said else [-1.0, -1.0]
+    spoken = _spoken(proven.sentence())
     yield _row(subject, "ε in the sentence", spoken[0], float(factor * epsilon) if delta < 1 else 0.0)
     yield _row(subject, "δ in the sentence", spoken[1], float(delta) if delta < 1 else -1.0)
     yield from _asked(subject, _number(proven.epsilon), _number(proven.delta))
@@ -59,6 +58,22 @@ def certificate(subject: Subject) -> Iterator[AuditRow]:
         yield from _card(subject, step)
         yield from _splits(subject, step)
     yield from _also(subject)
+
+
+RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹·⁻", "0123456789.-")
+SENTENCE = re.compile(
+    r"factor e(?:\^\((?P<plain>[\d.e+-]+)\)|(?P<raised>[⁰¹²³⁴⁵⁶⁷⁸⁹·]+))"
+    r"(?:, plus (?P<delta>[\d.]*\d)(?: × 10(?P<power>[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?)?"
+)
+
+
+def _spoken(sentence: str) -> tuple[float, float]:
+    """ε and δ as a reader takes them from the sentence; −1 where it names none."""
+    said = SENTENCE.search(sentence)
+    if not said:
+        return -1.0, -1.0
+    epsilon = said["plain"] or said["raised"].translate(RAISED)
+    return float(epsilon), float(f"{said['delta'] or 0}e{(said['power'] or '0').translate(RAISED)}")
 
 
 def printed(mechanism: Mechanism, card: Mapping[str, Any]) -> Iterator[AuditRow]:
