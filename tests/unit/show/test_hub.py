@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from tests.browser.made_up import publish, some_tables
 
 pytestmark = pytest.mark.slow
