@@ -15,6 +15,7 @@ def test_datasets_opens_the_public_folder_as_it_lies(tmp_path: Path, monkeypatch
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
     import datasets  # after the settings above, which it reads once
+
     tables = some_tables()
     public = publish(tmp_path / "public", tables).parent
     for name, rows in tables.items():
