@@ -18,3 +18,4 @@ def tests(effort: Effort) -> Iterator[AuditRow]:
         yield from series.tests(Subject(made, made.measure, made.draw), effort)
     yield from series_kept.tests()
     yield from series_tables.tests()
+    yield from series_tables.of_list()

@@ -46,7 +46,9 @@ class SeriesOptions:
         str, typer.Option(help="queries, with clicks, transitions, keywords as wanted.", metavar="T,…")
     ] = "queries"
     unit: Annotated[str, typer.Option(help="user (over all periods) or user-period (plain crowd each).")] = "user"
-    public_list: Annotated[str | None, typer.Option(help="Not offered yet: a series takes no lists.")] = None
+    public_list: Annotated[
+        str | None, typer.Option(help="Queries that anybody may know: they come out sooner.", metavar="FILE")
+    ] = None
     lag: Annotated[int, typer.Option(help="Days after its end before a period is run.", metavar="DAYS")] = 0
     users_public: Annotated[int | None, typer.Option(help="Declared number of users; δ below 1/N.", metavar="N")] = None
     population: Annotated[str, typer.Option(help="Who the logs are about; budgets add up.")] = "default"
@@ -63,16 +65,13 @@ class SeriesOptions:
 
     def plan(self) -> SeriesPlan:
         """The plan that these options describe."""
-        from hubbub.errors import ParameterError
         from hubbub.mechanisms.series import Series
+        from hubbub.public.lists import read_list
         from hubbub.series import SeriesPlan
 
-        if self.public_list is not None:
-            raise ParameterError(
-                "A series takes no list of known queries.", given=self.public_list, next="leave it out"
-            )
         mechanism = Series(
             tables=[table.strip() for table in self.tables.split(",")],
+            public_list=None if self.public_list is None else read_list(self.public_list),
             epsilon=self.epsilon,
             delta=self.delta,
             periods=self.periods,
@@ -97,6 +96,7 @@ class SeriesOptions:
             ("--schedule", self.schedule, "even"),
             ("--counts", self.counts, "0.3"),
             ("--pool", self.pool, 40),
+            ("--public-list", self.public_list, None),
         ):
             if given != usual:
                 raise ParameterError(f"{option} belongs to the unit user.", given=given, next="leave it out")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hubbub.mechanisms.base import Mechanism
     from hubbub.release.plan import Plan
 
+AnyMechanism = TypeVar("AnyMechanism", bound="Mechanism")
 BY_NAME = "; booked before hashes were kept, and known by its name and parameters"
 
 
@@ -70,12 +71,17 @@ def outputs(public: Path, mechanism: Mechanism) -> dict[str, Output]:
 
 def settled(ledger: Ledger, plan: Plan) -> Plan:
     """The plan with its lists taken for what they are; refused if one is a release whose budget is not added here."""
-    mechanism = plan.mechanism
-    _release(ledger, plan, mechanism.pool)
+    mechanism = settled_lists(ledger, plan.mechanism, plan.population)
+    return plan if mechanism is plan.mechanism else replace(plan, mechanism=mechanism)
+
+
+def settled_lists(ledger: Ledger, mechanism: AnyMechanism, population: str) -> AnyMechanism:
+    """A mechanism with its lists taken for what they are."""
+    _release(ledger, population, mechanism.pool)
     _refuse_prior(ledger, mechanism.own_prior)
-    lists = [(given, _release(ledger, plan, given)) for given in mechanism.public_lists]
+    lists = [(given, _release(ledger, population, given)) for given in mechanism.public_lists]
     releases = [("--public-list", _as_previous(*found)) for _, found in lists if found is not None]
-    if (named := _release(ledger, plan, mechanism.previous)) is not None:
+    if (named := _release(ledger, population, mechanism.previous)) is not None:
         releases.append(("--previous", _as_previous(*named)))
     if len({release.name for _, release in releases}) > 1:
         raise Refused(
@@ -85,9 +91,9 @@ def settled(ledger: Ledger, plan: Plan) -> Plan:
             next="leave all but one of them out",
         )
     if not releases:
-        return plan
+        return mechanism
     others = tuple(given for given, found in lists if found is None)
-    return replace(plan, mechanism=mechanism.taking(others, releases[-1][1]))
+    return mechanism.taking(others, releases[-1][1])
 
 
 def _refuse_prior(ledger: Ledger, given: OwnPrior | None) -> None:
@@ -111,7 +117,7 @@ def _as_previous(given: QueryPool, entry: Entry, output: Output | None) -> Query
     return replace(given, name=name, source=source, use="previous", sha256=output.sha256 if output else given.sha256)
 
 
-def _release(ledger: Ledger, plan: Plan, given: QueryPool | None) -> tuple[QueryPool, Entry, Output | None] | None:
+def _release(ledger: Ledger, population: str, given: QueryPool | None) -> tuple[QueryPool, Entry, Output | None] | None:
     """The entry that a list is the release of, and what was kept of it; None if it is the release of none."""
     if given is None:
         return None
@@ -122,12 +128,12 @@ def _release(ledger: Ledger, plan: Plan, given: QueryPool | None) -> tuple[Query
     ]
     if not found and given.made is not None:
         found = [(e, None) for e in entries.values() if e.id not in kept and _made(e) == given.made.by_name()]
-    ours = [(e, output) for e, output in found if e.population == plan.population and e.private]
+    ours = [(e, output) for e, output in found if e.population == population and e.private]
     if ours:
         return (given, *ours[0])
     if not found and given.made is None and given.use != "previous":
         return None
-    raise _refusal(given, plan.population, [e for e, _ in found], [*entries.values()])
+    raise _refusal(given, population, [e for e, _ in found], [*entries.values()])
 
 
 def _is(given: QueryPool, output: Output) -> bool:

@@ -12,6 +12,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 import hubbub
 from hubbub.card.facts import Booked, Facts
 from hubbub.card.owner import Owner, read_owner
@@ -25,6 +28,8 @@ from hubbub.privacy.compose import loss_record
 from hubbub.privacy.fitting import require_room
 from hubbub.privacy.guarantee import Guarantee, number
 from hubbub.privacy.ledger import Output, named, refuse_new
+from hubbub.public.lists import QueryPool
+from hubbub.release.earlier import settled_lists
 from hubbub.release.folder import DO_NOT_PUBLISH
 
 if TYPE_CHECKING:
@@ -46,6 +51,7 @@ PLAIN = (
     "secret",
     "constants",
 )
+LIST = "list.parquet"
 BOOKED = "plan"
 """How the ledger names the plan among what it remembers of the entry."""
 
@@ -108,6 +114,7 @@ class SeriesPlan:
         known: dict[str, Any] = {
             "parameters": dict(settings_text(self.mechanism)),
             "tables": list(self.mechanism.tables),
+            "list": list_record(self.mechanism.known_queries),
             "owner": owner_table(self.owner),
         }
         return sealed(FORMAT, known | {name: getattr(self, name) for name in PLAIN})
@@ -116,9 +123,34 @@ class SeriesPlan:
     def read(path: Path) -> SeriesPlan:
         """A plan as it was written; refused if a hand has changed it."""
         known = unsealed(path, FORMAT)
-        mechanism = Series(tables=known.pop("tables", None), **known.pop("parameters"))
+        mechanism = Series(
+            tables=known.pop("tables"), **listed(path.parent / LIST, known.pop("list")), **known.pop("parameters")
+        )
         owner = read_owner(known.pop("owner"))
         return SeriesPlan(mechanism, owner=owner, **known)
+
+
+def list_record(known: QueryPool | None) -> dict[str, str] | None:
+    """A list of known queries as the plan has it: what a card says of it, and the hash of its queries."""
+    return None if known is None else known.record() | {"hash": known.queries}
+
+
+def listed(path: Path, record: dict[str, str] | None) -> dict[str, Any]:
+    """The list of known queries that a plan was fixed with, by the name under which a mechanism takes it."""
+    if record is None:
+        return {}
+    try:
+        rows = pq.read_table(path)
+    except (OSError, pa.ArrowException) as error:
+        raise InputError("The series' list of known queries cannot be read.", given=f"{path}: {error}") from None
+    known = replace(QueryPool.read(record), rows=rows)
+    if known.queries != record["hash"]:
+        raise Refused(
+            "The list of known queries is not the one that the series was planned with.",
+            given=path,
+            next="put it back as it was; nothing was spent by this attempt",
+        )
+    return {"previous" if known.use == "previous" else "public_list": known}
 
 
 def owner_table(owner: Owner) -> dict[str, Any]:
@@ -178,6 +210,7 @@ def _seal(known: Mapping[str, Any]) -> str:
 
 def fix(plan: SeriesPlan, folder: Path, ledger: Ledger, *, new_population: bool = False) -> Entry:
     """Reserve the whole budget as one entry of the ledger, and write the folder of the series."""
+    plan = replace(plan, mechanism=settled_lists(ledger, plan.mechanism, plan.population))
     refuse_plan(plan, ledger, new_population=new_population)
     noise = plan.noise()
     mechanism = plan.mechanism
@@ -188,6 +221,8 @@ def fix(plan: SeriesPlan, folder: Path, ledger: Ledger, *, new_population: bool 
         inside.mkdir(0o700)
         (inside / "NOT-PRIVATE.txt").write_text(DO_NOT_PUBLISH, encoding="utf-8")
         (inside / PLAN).write_text(plan.text(), encoding="utf-8")
+        if mechanism.known_queries is not None:
+            pq.write_table(mechanism.known_queries.rows, inside / LIST, compression="zstd")
         (inside / STATE).mkdir(0o700)
         permit(inside, 0o700, 0o600)
         entry = ledger.reserve(

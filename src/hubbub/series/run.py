@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from hubbub.mechanisms.series.constants import STEPS
 from hubbub.mechanisms.series.rounds import SeriesPools, SeriesRound, late, passing, play
@@ -62,15 +63,18 @@ class SeriesRun:
     def read(self, period: int, about: dict[str, object]) -> None:
         """The records of a period, and noise for queries that are new: the first commit of a run."""
         state, t, plan = self.folder.state, self.t, self.series.constants
-        records = self.records()
-        records.read(t, state.users, state.keys, plan.limit, self.queries.out()[0])
-        names = records.write(t, self.folder.path)
+        names, keys = self._listed() if not t else ([], state.keys)
+        files = [*state.files, *names]
+        records = SeriesRecords(self.engine, self.folder.path, files, self.secret)
+        records.read(t, state.users, keys, plan.limit, self.queries.out()[0])
+        names += records.write(t, self.folder.path)
         for table in self.further:
             names += self._further(table).read(t, records.unerased())
         seen = self.engine.fetch("SELECT DISTINCT kid FROM series_new_pool").column("kid").to_numpy()
+        seen = np.union1d(seen, np.arange(0 if t else plan.listed))  # a listed query may always be released
         names.append(self.queries.write("seen", {"kid": seen}))
-        new_users, new_keys = records.added("users"), records.added("keys")
-        names.append(self._gathered_with(TABLE, new_keys))
+        new_users, keys = records.added("users"), keys + records.added("keys")
+        names.append(self._gathered_with(TABLE, keys - state.keys))
         gone = self.queries.named("past", "sums")
         for table, kept in self.kept.items():
             purses = kept.purses().joined(self._full(table, new_users))
@@ -81,10 +85,21 @@ class SeriesRun:
             stage=0,
             periods=(*state.periods, period),
             users=state.users + new_users,
-            keys=state.keys + new_keys,
+            keys=keys,
             about=about,
         )
         self.folder.commit(state, names, gone)
+
+    def _listed(self) -> tuple[list[str], int]:
+        """Write the queries of a public list as the first keys: the file, and how many there are."""
+        known = self.series.known_queries
+        if known is None:
+            return [], 0
+        name = "keys-list.parquet"
+        pq.write_table(
+            known.rows.select(["query"]).add_column(0, "kid", pa.array(range(known.size))), self.folder.file(name)
+        )
+        return [name], known.size
 
     def _full(self, table: str, users: int) -> Purses:
         """What new users have for a table."""

@@ -12,7 +12,7 @@ from hubbub.audit.mutants.series import SERIES_MUTANTS
 from hubbub.audit.protocols import QUICK
 from hubbub.audit.suite import verdict
 
-IN_ENGINE = (series_kept.of_pools, series_kept.of_state, series_tables.tests)
+IN_ENGINE = (series_kept.of_pools, series_kept.of_state, series_tables.tests, series_tables.of_list)
 """Checks that take seconds; the faults they must see are planted by `hubbub audit --mutants`, as all others are."""
 ON_ARRAYS = [fault for fault in SERIES_MUTANTS if fault.detector not in IN_ENGINE]
 

@@ -1,13 +1,15 @@
-"""Checks of clicks and transitions of a series as they run in an engine: their pools, what is kept, what is erased."""
+"""Checks of clicks, transitions and a list of known queries of a series, as they run in an engine."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -18,9 +20,12 @@ from hubbub.ingest import SCHEMA
 from hubbub.log import SearchLog
 from hubbub.mechanisms.series import Series
 from hubbub.mechanisms.series.tables import TABLES
+from hubbub.noise import SeededNoise
 from hubbub.privacy.ledger import Ledger
+from hubbub.public.lists import QueryPool
 from hubbub.series import SeriesPlan, add, erase, fix
 from hubbub.series.arrays import Purses, read_purses
+from hubbub.steps.counts import Integers
 
 FIRST, LIMIT, USERS = date(2020, 1, 1), 2, 40
 FURTHER = ("clicks", "transitions")
@@ -94,6 +99,34 @@ def _erased(subject: Subject, series: Series, folder: Path, book: Ledger) -> Ite
         left = int(_purses(state, table).selection.min() != 0)
         left += len({row["person"] for row in _rows(state, f"{table}.pool")}) != USERS
         yield faults(subject, f"{table}: an erased user has nothing left", left)
+
+
+class LiftedNoise(SeededNoise):
+    """Above every threshold in every round."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+    def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
+        """As much as no key gathers by itself."""
+        return np.full(size, 1 << 40 if "round" in step else 0, np.int64)
+
+
+def of_list() -> Iterator[AuditRow]:
+    """Whether a listed query comes out hangs on its noisy sum, and not on whether somebody holds it."""
+    towns = QueryPool("towns", pa.table({"query": ["one", "three"]}), "0" * 64, 2, "made up", "list")
+    series = Series(epsilon=2, delta="0.01", periods=2, first=FIRST.isoformat(), length="day", public_list=towns)
+    subject = Subject(series, series.measure, series.draw)
+    found = []
+    with scratch() as place:
+        for name, more in (("without", []), ("with", [("v", "three", "own", 0, 0)])):
+            with Ledger(place / f"{name}.sqlite") as book, _log(place, everybody(0) + more) as raw:
+                fix(SeriesPlan(series, seed=3, not_private=True), place / name, book, new_population=True)
+                made = add(place / name, raw, book, other_people=True, noise=LiftedNoise())
+                queries = pq.read_table(made.folder / "public" / "queries.parquet").column("query")
+            found.append(set(queries.to_pylist()) & {"one", "three"})
+    wrong = len(found[0] ^ found[1]) + len({"one", "three"} - found[1])
+    yield faults(subject, "a listed query comes out by its noisy sum, whoever holds it", wrong, kind=Kind.BYTES)
 
 
 def _state(folder: Path) -> Path:

@@ -9,6 +9,7 @@ from math import isqrt
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 
 from hubbub.audit.checks import series as checks
 from hubbub.audit.checks import series_kept, series_tables
@@ -20,11 +21,13 @@ from hubbub.mechanisms.series.rounds import ArraySeriesPools, SeriesRound, Serie
 from hubbub.mechanisms.series.tables import TABLES
 from hubbub.noise import NoiseSource, SeededNoise
 from hubbub.privacy.gaussian import threshold_for
+from hubbub.series.kept import KeptTable
 from hubbub.steps.counts import Flags, Integers
 
 ROUNDS, CONSTANTS = "hubbub.mechanisms.series.rounds", "hubbub.mechanisms.series.constants:SeriesConstants"
 RECORDS, COUNTS = "hubbub.series.records:SeriesRecords", "hubbub.mechanisms.series.counts:CountConstants"
 TABLE_PARTS, FURTHER = "hubbub.mechanisms.series.tables", "hubbub.series.further:FurtherRecords"
+KEPT = "hubbub.series.kept:KeptTable"
 ERASED = "hubbub.series.erase:_erased"
 FEW = replace(QUICK, runs=20_000)
 
@@ -227,6 +230,15 @@ def _forgotten(erased: Any) -> Any:
     return broken
 
 
+def _held_only(_: Any) -> Any:
+    """Only keys of pools count as seen, listed or not."""
+
+    def broken(self: KeptTable) -> list[Integers]:
+        return [pq.read_table(path).column("kid").to_numpy() for path in self.paths("pool")]
+
+    return broken
+
+
 def _cheap(price: Any) -> Any:
     """As if the series could be one run shorter than it may."""
     return lambda self, t: price(self, min(t + 1, self.longest - 1))
@@ -291,6 +303,7 @@ FAULTS: tuple[Planted, ...] = (
     ("every table takes the whole budget", detector("constants"), {f"{TABLE_PARTS}:shares": _whole}),
     ("more clicks of a run than D_c", series_tables.tests, {f"{FURTHER}.fill": _wide_fill}),
     ("clicks that nobody has in a pool any more are forgotten", series_tables.tests, {ERASED: _forgotten}),
+    ("a listed query comes out only if somebody holds it", series_tables.of_list, {f"{KEPT}.seen": _held_only}),
     ("what is left for clicks is not kept", series_tables.tests, {"hubbub.series.arrays:write_purses": _full_again}),
     ("pairs of later runs priced for the planned end", detector("counts"), {f"{COUNTS}.price": _cheap}),
     ("noise for keys in the running only", detector("draws"), {f"{ROUNDS}:play": _live_only}),

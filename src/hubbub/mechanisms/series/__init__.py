@@ -23,7 +23,7 @@ from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, 
 from hubbub.mechanisms.series.calendar import ALLOWED, SeriesCalendar
 from hubbub.mechanisms.series.constants import FOREVER
 from hubbub.mechanisms.series.counts import SHOWN
-from hubbub.mechanisms.series.tables import LIMITS, TABLE, TABLES, refuse_tables, table_constants, used
+from hubbub.mechanisms.series.tables import LIMITS, LISTED_FALSE, TABLE, TABLES, refuse_tables, table_constants, used
 from hubbub.noise.laws import Law
 from hubbub.privacy.existence import Cause
 from hubbub.privacy.gaussian import GaussianStep, Test, certify, mu2_of
@@ -31,6 +31,7 @@ from hubbub.privacy.guarantee import Claim, Neighbours
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
+    from hubbub.public.lists import QueryPool
     from hubbub.steps.mode import RunMode
 
 PROOF = "docs/proofs/series.md"
@@ -63,6 +64,7 @@ class Series(Mechanism):
     offers = {table: kind.released for table, kind in TABLES.items()}  # noqa: RUF012
     default_tables = (TABLE,)
     variants = ("strict",)
+    takes_lists = True
     in_studio = False
     proof = PROOF
     parameters = (
@@ -71,6 +73,7 @@ class Series(Mechanism):
         Parameter("periods", "integer", "planned periods: they set the pace", low=1, high=400),
         Parameter("longest", "integer", "periods that the series may have at most (periods)", low=1, high=400),
         *LIMITS,
+        LISTED_FALSE,
         Worded("schedule", "text", "even, front, or a whole weight for each period such as 1,1,3", "even"),
         Parameter(
             "counts",
@@ -114,25 +117,33 @@ class Series(Mechanism):
         self.calendar = calendar_of(str(settings["first"]), str(settings["length"]))
         weights, greed = _schedule(str(settings["schedule"]), periods)
         refuse_tables(self.tables, settings)
-        unused = sorted({p.name for p in LIMITS} - used(self.tables) & given.keys())
-        if unused:
+        if len(self.public_lists) + (self.previous is not None) > 1:
+            raise ParameterError("A series takes one list of known queries.", given="several", next="join them")
+        optional = {p.name for p in (*LIMITS, LISTED_FALSE)}
+        idle = optional - used(self.tables) - ({LISTED_FALSE.name} if self.known_queries else set())
+        if idle & given.keys():
             raise ParameterError(
                 "Nothing that is released depends on this parameter.",
-                given=", ".join(unused) + " with --tables " + ",".join(self.tables),
+                given=", ".join(sorted(idle & given.keys())) + " with --tables " + ",".join(self.tables),
             )
-        self.table_constants, self.table_counts = table_constants(self.tables, settings, weights, greed)
+        listed = 0 if self.known_queries is None else self.known_queries.size
+        self.table_constants, self.table_counts = table_constants(self.tables, settings, weights, greed, listed)
         self.constants, self.counts = self.table_constants[TABLE], self.table_counts.get(TABLE)
         if certify(self._steps(), float(Fraction(settings["epsilon"]))) > float(Fraction(settings["delta"])):
             raise OurBug("the constants of a series do not meet δ")
-        limits = {p.name for p in LIMITS} - used(self.tables)
-        return {name: settings[name] for name in (p.name for p in self.parameters) if name not in limits}
+        return {name: settings[name] for name in (p.name for p in self.parameters) if name not in idle}
+
+    @property
+    def known_queries(self) -> QueryPool | None:
+        """The list of queries that anybody may know beforehand."""
+        return next(iter(self.public_lists), None) if self.previous is None else self.previous
 
     def derived(self) -> dict[str, object]:
         """What this code makes of the parameters, the same for every run: some numbers, and a hash of all of them."""
         by_table: dict[str, dict[str, object]] = {}
         for part in (self.table_constants, self.table_counts):
             for table, numbers in part.items():
-                by_table[table] = by_table.get(table, {}) | numbers.listed()
+                by_table[table] = by_table.get(table, {}) | numbers.everything()
         everything = by_table.pop(TABLE) | by_table
         told = json.dumps(everything, sort_keys=True).encode()
         plain = {name: value for name, value in everything.items() if isinstance(value, int)}
@@ -239,10 +250,14 @@ class Series(Mechanism):
 
     def missing(self) -> tuple[str, ...]:
         """Weights, not counts, pass the thresholds."""
-        return tuple(
-            f"{table}: a key comes out once its noisy weight over one of several windows of periods reaches a "
-            f"threshold: after this run that of {users} users who hold nothing else, fewer the longer it is asked"
-            for table, users in self.thresholds().items()
+        listed = [] if self.known_queries is None else ["queries of the list named on this card come out sooner"]
+        return (
+            *(
+                f"{table}: a key comes out once its noisy weight over one of several windows of periods reaches a "
+                f"threshold: after this run that of {users} users who hold nothing else, fewer the longer it is asked"
+                for table, users in self.thresholds().items()
+            ),
+            *listed,
         )
 
     def intervals(self) -> dict[str, str]:
@@ -275,11 +290,24 @@ class Series(Mechanism):
             f"Used so far, after run {t + 1} ({self.label}): at most {100 * spent:.3g} % of what one user may add to "
             f"{of}, and {tested:.2g} of δ for thresholds. The rest is reserved for later periods.",
             "It rests on user ids that stay the same over all periods: a person whose id changes counts as two.",
+            *self._about_the_list(),
         )
 
+    def _about_the_list(self) -> tuple[str, ...]:
+        if self.previous is not None:
+            return (
+                f"Queries of an earlier release ({self.previous.name}) were used as known: a user who is in both has "
+                "spent both budgets, and the ledger adds them up.",
+            )
+        return ("The public list must not have been learned from these logs.",) if self.public_lists else ()
+
     def spurious(self) -> str:
-        """Only keys of pools are released."""
-        return "none: every released key was held by at least one user"
+        """Only keys of pools are released, and listed queries, which noise alone may release."""
+        held = "every released key was held by at least one user"
+        if self.known_queries is None:
+            return f"none: {held}"
+        false = float(Fraction(self.settings["F_list"]))
+        return f"queries: at most {false:g} listed ones of nobody are expected, in all periods; otherwise none: {held}"
 
     def post_processing(self) -> tuple[str, ...]:
         """What happens to noisy numbers."""

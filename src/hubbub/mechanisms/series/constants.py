@@ -28,6 +28,8 @@ WINDOWS = (1, 2, 3, 4, 6, 8, FOREVER)
 """Over how many periods a sum is tested."""
 DELTA_TESTS = Fraction(35, 100)
 """The part of δ for keys that nobody else holds."""
+LIKELIEST = 0.1
+"""No test passes more often by noise alone, however short a list is."""
 MOST_BITS, FEWEST_BITS = 14, 6
 WIDEST = 1 << 45
 """No variance may reach it: the sampler's own limit."""
@@ -54,6 +56,10 @@ class SeriesConstants:
     """Of what δ has for tests, the part of this selection."""
     of: str = ""
     """How its draws are called, before the run and the round: those of two tables are never the same."""
+    listed: int = 0
+    """How many of its keys stand on a public list: those with the first ids."""
+    false: Fraction = Fraction(1)
+    """Listed keys of nobody to expect at most, in all runs together."""
 
     @property
     def periods(self) -> int:
@@ -150,11 +156,22 @@ class SeriesConstants:
         """Θ for a sum over rounds whose multiples add up to this mass, after run t."""
         return threshold_for(self.mean(t, mass), mass * self.variance, self.chance)
 
-    def listed(self) -> dict[str, object]:
+    @cached_property
+    def listed_chance(self) -> float:
+        """What each test of each listed key may pass by noise alone, so that no more than `false` are expected."""
+        tests = sum(len(self.windows(t)) for t in range(self.longest))
+        return min(LIKELIEST, float(self.false / (max(1, self.listed) * tests)))
+
+    @cache  # noqa: B019
+    def listed_threshold(self, t: int, mass: int) -> int:
+        """Θ of a listed key: everybody knows the key, so nobody needs to be hidden in its sum, and noise has mean 0."""
+        return threshold_for(0, mass * self.variance, self.listed_chance)
+
+    def everything(self) -> dict[str, object]:
         """Every number that the selection runs with, those written into the code included: what a plan fixes."""
         runs = range(self.longest)
         tests = [[self.window_mass(t, w, len(self.multiples(t))) for w in self.windows(t)] for t in runs]
-        return {
+        told: dict[str, object] = {
             "bits": self.bits,
             "variance": self.variance,
             "budget": self.budget,
@@ -166,6 +183,10 @@ class SeriesConstants:
             "spent": [str(self.spent(t)) for t in runs],
             "thresholds": [[self.threshold(t, mass) for mass in masses] for t, masses in enumerate(tests)],
         }
+        if self.listed:
+            told["list"] = self.listed
+            told["listed"] = [[self.listed_threshold(t, mass) for mass in masses] for t, masses in enumerate(tests)]
+        return told
 
 
 def selection_constants(
@@ -178,10 +199,12 @@ def selection_constants(
     share: Fraction,
     tests: Fraction = Fraction(1),
     of: str = "",
+    listed: int = 0,
+    false: Fraction = Fraction(1),
 ) -> SeriesConstants:
     """The finest grid whose noise can be drawn and whose products fit in 62 bits."""
     for bits in range(MOST_BITS, FEWEST_BITS - 1, -1):
-        found = SeriesConstants(epsilon, delta, weights, longest, greed, limit, share, bits, tests, of)
+        found = SeriesConstants(epsilon, delta, weights, longest, greed, limit, share, bits, tests, of, listed, false)
         widest = max(m for t in range(found.periods) for m in found.multiples(t))
         if widest * found.variance < WIDEST and found.budget * widest * greed.numerator < ROOM:
             return found

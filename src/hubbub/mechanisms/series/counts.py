@@ -88,7 +88,7 @@ class CountConstants:
         """S = ⌈entries/μ²⌉ + 4."""
         return math.ceil(self.entries / self.in_period) + TAU2
 
-    def listed(self) -> dict[str, object]:
+    def everything(self) -> dict[str, object]:
         """Every number that the counts run with: what a plan fixes."""
         return {
             "to_date_variance": self.to_date_variance,

@@ -70,13 +70,22 @@ def late(plan: SeriesConstants, t: int, size: int, noise: NoiseSource) -> Series
     return found
 
 
+def thresholds(plan: SeriesConstants, t: int, mass: int, size: int) -> int | Integers:
+    """Θ of every key after run t: lower for the first ids where a public list is known."""
+    if not plan.listed:
+        return plan.threshold(t, mass)
+    found = np.full(size, plan.threshold(t, mass), np.int64)
+    found[: plan.listed] = plan.listed_threshold(t, mass)
+    return found
+
+
 def levels(plan: SeriesConstants, t: int, j: int, gathered: SeriesSums) -> Integers:
     """How many 20ths of its threshold the best window of a key has reached after j rounds of run t; −1 below 0."""
     best = np.full(gathered.now.size, -1, np.int64)
     for window in plan.windows(t):
         mass = plan.window_mass(t, window, j)
         if mass:
-            np.maximum(best, LEVELS * gathered.window(window) // plan.threshold(t, mass), out=best)
+            np.maximum(best, LEVELS * gathered.window(window) // thresholds(plan, t, mass, best.size), out=best)
     return np.minimum(best, LEVELS)
 
 
@@ -89,7 +98,7 @@ def scores(plan: SeriesConstants, t: int, j: int, gathered: SeriesSums, out: Fla
     live = (level >= DROPS[j - 1]) & ~out
     for window in plan.windows(t):  # sure to pass: needs no more
         end = plan.window_mass(t, window, len(plan.multiples(t)))
-        live &= gathered.window(window) < plan.threshold(t, end) + isqrt(end * plan.variance)
+        live &= gathered.window(window) < thresholds(plan, t, end, level.size) + isqrt(end * plan.variance)
     score = np.where(live, np.maximum(1, level * level // LEVELS), 0)
     return score, score
 
@@ -121,7 +130,7 @@ def passing(plan: SeriesConstants, t: int, gathered: SeriesSums) -> Flags:
     found = np.zeros(gathered.now.size, np.bool_)
     for window in plan.windows(t):
         mass = plan.window_mass(t, window, len(plan.multiples(t)))
-        found |= gathered.window(window) >= plan.threshold(t, mass)
+        found |= gathered.window(window) >= thresholds(plan, t, mass, found.size)
     return found
 
 

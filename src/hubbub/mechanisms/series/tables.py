@@ -19,6 +19,7 @@ from hubbub.steps.keys import CLICKS, KEYWORDS, QUERIES, TRANSITIONS, Keys
 
 TABLE = "queries"
 BESIDE = ("period", "users_in_period", "noise_sd_in_period")
+SMALL = Fraction(1, 10**6)
 TO_DATE, IN_PERIOD = Fraction(2, 3), Fraction(1, 3)
 """Parts of what a table has for its numbers."""
 
@@ -55,6 +56,10 @@ LIMITS = (
     Parameter("D_t", "integer", "transitions that enter a user's pool in a period", 20, low=1, high=1000),
 )
 
+LISTED_FALSE = Parameter(
+    "F_list", "number", "listed queries of nobody to expect at most, in all periods", 1, low=SMALL, high=100_000
+)
+
 
 def refuse_tables(tables: tuple[str, ...], settings: Mapping[str, Value]) -> None:
     """Refuse tables that cannot stand, and parameters on which none depends."""
@@ -81,9 +86,9 @@ def shares(tables: tuple[str, ...]) -> tuple[dict[str, Fraction], dict[str, Frac
 
 
 def table_constants(
-    tables: tuple[str, ...], settings: Mapping[str, Value], weights: tuple[int, ...], greed: Fraction
+    tables: tuple[str, ...], settings: Mapping[str, Value], weights: tuple[int, ...], greed: Fraction, listed: int
 ) -> tuple[dict[str, SeriesConstants], dict[str, CountConstants]]:
-    """The selections and the numbers of these tables, each within its part of the whole."""
+    """The selections and the numbers of these tables, each within its part of the whole; so many queries are listed."""
     budget, tests = shares(tables)
     counted, longest = Fraction(settings["counts"]), int(settings["longest"])
     selections: dict[str, SeriesConstants] = {}
@@ -101,6 +106,8 @@ def table_constants(
                 share * (1 - counted),
                 tests[table],
                 "" if table == TABLE else f"{table} ",
+                listed if table == TABLE else 0,
+                Fraction(settings["F_list"]),
             )
         if counted:
             mu2 = selections[TABLE].mu2_all * share * (1 if kind.limit is None else counted)
