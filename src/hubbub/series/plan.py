@@ -124,7 +124,9 @@ class SeriesPlan:
         """A plan as it was written; refused if a hand has changed it."""
         known = unsealed(path, FORMAT)
         mechanism = Series(
-            tables=known.pop("tables"), **listed(path.parent / LIST, known.pop("list")), **known.pop("parameters")
+            tables=known.pop("tables", None),
+            **listed(path.parent / LIST, known.pop("list", None)),
+            **known.pop("parameters"),
         )
         owner = read_owner(known.pop("owner"))
         return SeriesPlan(mechanism, owner=owner, **known)

@@ -86,10 +86,10 @@ NOT_OF_THE_LOG = {
     },
     "what the ledger says, or the plan": {
         "release/refusals.py refuse_other_period refuse_by_ledger",
-        "release/earlier.py settled _refusal read_previous",
+        "release/earlier.py settled_lists _refuse_prior _refusal read_previous",
         "release/booking.py reserve",
         "release/resume.py find",
-        "series/plan.py opened refuse_plan unsealed plain_plan",
+        "series/plan.py opened refuse_plan unsealed plain_plan listed",
         "series/screened.py refuse_other_screen",
         "series/state.py _settled read refuse_fork",
         "series/story.py standing_folder add due end",
