@@ -38,7 +38,7 @@ def loose(found: Mapping[int, Document], code: Codes, clicks: frozenset[str], ca
 def set_aside(rejected: pa.RecordBatch, code: Codes, rows: pa.RecordBatch) -> ReadPart:
     """A part whose records are still to be joined; those are counted then, the others here."""
     dropped = int(np.count_nonzero(code == Reason.BLANK_QUERY))
-    return ReadPart(NOTHING, rejected, len(code), rejected.num_rows + dropped, dropped, rows)
+    return ReadPart(NOTHING, rejected, len(code), rejected.num_rows + dropped, dropped, loose=rows)
 
 
 def _columns(found: Mapping[int, Document]) -> tuple[Ints, dict[str, pa.Array]]:
