@@ -63,8 +63,9 @@ def read_configuration(path: str | None, known: Mapping[str, Any] | None = None)
 
 def kinds_of(*groups: type) -> dict[str, Any]:
     """The options that a configuration may hold, and the type of each."""
-    hints = {f.name: get_type_hints(group)[f.name] for group in groups for f in fields(group) if f.name not in APART}
-    return {name: next(kind for kind in get_args(hint) if kind in KINDS) for name, hint in hints.items()}
+    hints = {name: hint for group in groups for name, hint in get_type_hints(group).items()}
+    names = [f.name for group in groups for f in fields(group) if f.name not in APART]
+    return {name: next(kind for kind in get_args(hints[name]) if kind in KINDS) for name in names}
 
 
 def resolved(*groups: object) -> dict[str, Any]:
