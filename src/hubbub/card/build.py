@@ -129,6 +129,7 @@ def _mechanism(mechanism: Mechanism, guarantee: Guarantee) -> dict[str, object]:
         "variant": mechanism.variant,
         "tables": list(mechanism.tables),
         "parameters": {k: str(v) for k, v in mechanism.settings.items()},
+        "chosen": list(mechanism.chosen()),
         "public_lists": lists,
         "private": guarantee.private,
         "stamp": None if guarantee.private else STAMP,

@@ -104,6 +104,8 @@ class MechanismPart(Part):
     variant: str
     tables: list[str]
     parameters: dict[str, str]
+    chosen: list[str] = []
+    """Which parameters follow from what the owner stated, and why; older cards have nothing here."""
     public_lists: list[dict[str, str]]
     private: bool
     stamp: Literal["NOT PRIVATE"] | None

@@ -299,6 +299,14 @@ class MechanismOptions(BudgetOptions):
         str | None, typer.Option(help="An earlier private release, whose queries count as known.", metavar="RELEASE")
     ] = None
 
+    def knowing(self, settings: dict[str, str], users: int | None) -> dict[str, str]:
+        """The parameters, with the declared number of users where the mechanism has one for it."""
+        from hubbub.mechanisms import mechanisms
+
+        stated, kind = whole_number(users, "users-public"), mechanisms().get(self.mechanism or "")
+        takes = kind is not None and any(p.name == "users" and p.fact for p in kind.parameters)
+        return {"users": str(stated), **settings} if stated is not None and takes else settings
+
     def refuse_log(self, log: str) -> None:
         """The log itself is no public list of any kind."""
         from hubbub.ingest.sources import on_disk, resolve
@@ -347,7 +355,8 @@ class OwnerOptions:
     """What only the owner can state of a release, or agree to."""
 
     users_public: Annotated[
-        int | None, typer.Option(help="Declared number of users; δ must be below 1/N.", metavar="N")
+        int | None,
+        typer.Option(help="Declared number of users; δ must be below 1/N, and crowd chooses D by it.", metavar="N"),
     ] = None
     new_population: NewPopulation = None
     other_people: Annotated[

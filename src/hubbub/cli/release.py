@@ -38,6 +38,7 @@ def release(mechanism: MechanismOptions, options: ReleaseOptions, log: NewLogOpt
     asked.refuse_log(log.require())
     if not options.out:
         raise ParameterError("--out DIR is missing.", next="name the folder to make; see hubbub release --help")
+    settings = asked.knowing(settings, options.users_public)
     built = asked.build(settings, canonical_urls=log.canonical_urls)
     plan = Plan(
         built,
@@ -62,7 +63,7 @@ def release(mechanism: MechanismOptions, options: ReleaseOptions, log: NewLogOpt
         if admitted.reserved is None and plan.population not in ledger.populations():
             terminal.say(f"The population {plan.population} is new to the ledger {ledger.path}: its budget begins.")
         terminal.say(guarantee.sentence("" if owner.period is None else str(owner.period)))
-        for rule in built.missing():
+        for rule in (*built.chosen(), *built.missing()):
             terminal.say(f"  {rule}")
         for remark in plan.remarks():
             terminal.warn(remark)

@@ -55,6 +55,10 @@ class Traits:
         """The law of survival of each table whose keys are tested one by one, for quick estimates."""
         return {}
 
+    def chosen(self) -> tuple[str, ...]:
+        """Which parameters follow from what the owner states of the log, and why, by a rule that is public."""
+        return ()
+
     def nobodys(self) -> Mapping[str, float]:
         """How many rows of nobody to expect at most, by table; others have none, or say it in words."""
         return {}

@@ -27,7 +27,7 @@ from hubbub.mechanisms.crowd import known as of_known
 from hubbub.mechanisms.crowd.chain import Chain, CodedDomain, count, select_known, sessions, text_of
 from hubbub.mechanisms.crowd.common import noise_in_common
 from hubbub.mechanisms.crowd.known import KNOWN_FALSE, KNOWN_WORDS, LANGUAGE, LISTED, SMALL, of_these
-from hubbub.mechanisms.crowd.stated import STATED, defaults
+from hubbub.mechanisms.crowd.stated import STATED, defaults, reasons
 from hubbub.mechanisms.crowd.synthetic import synthesise
 from hubbub.mechanisms.crowd.walks import Public
 from hubbub.mechanisms.pairs import Draw
@@ -246,6 +246,10 @@ class Crowd(Mechanism, register=True):
             "a value estimates how many users hold the key: what limiting busy users takes is made up for on average, "
             f"not key by key (totals of a table were {low:g} to {high:g} of the exact ones on made-up logs)"
         )
+
+    def chosen(self) -> tuple[str, ...]:
+        """By the rule of `stated`."""
+        return reasons(self.settings)
 
     def nobodys(self) -> dict[str, float]:
         """Of the tables whose keys are known beforehand, all or some."""

@@ -21,7 +21,7 @@ PREFERRED: Mapping[str, Mapping[str, Value]] = {
     "counts": {"rounds": 5, "recount": 200},
 }
 """More rows with counts less exact, or the other way round."""
-SMALLEST_POOL = 20
+SMALLEST_POOL, USUAL_POOL = 20, 100
 TIMES_HELD = 4
 """A pool of so many times what a user usually holds takes nearly everything of nearly everybody."""
 
@@ -35,12 +35,29 @@ STATED = (
 
 def defaults(given: Mapping[str, Value]) -> dict[str, Value]:
     """The parameters that follow from what is stated, without those that are given."""
-    found: dict[str, Value] = {}
-    if int(given.get("users", FEW_USERS + 1)) <= FEW_USERS:
-        found |= OF_FEW_USERS
-    if given.get("kind") == "items":
-        found |= OF_ITEMS
-    if "each" in given:
-        found["D"] = min(int(found.get("D", 100)), max(SMALLEST_POOL, TIMES_HELD * int(given["each"])))
-    found |= PREFERRED.get(str(given.get("prefer")), {})
-    return {name: value for name, value in found.items() if name not in given}
+    return {name: value for name, (value, _) in _rule(given).items() if name not in given}
+
+
+def reasons(settings: Mapping[str, Value]) -> tuple[str, ...]:
+    """Why parameters have the values that the rule gives them, one sentence for each thing that was stated."""
+    because: dict[str, list[str]] = {}
+    for name, (value, why) in _rule(settings).items():
+        if settings.get(name) == value:
+            because.setdefault(why, []).append(f"{name} = {value}")
+    return tuple(f"{' and '.join(chosen)}, because {why}" for why, chosen in because.items())
+
+
+def _rule(stated: Mapping[str, Value]) -> dict[str, tuple[Value, str]]:
+    """Each parameter that the rule decides, with its value and why; a later line wins over an earlier one."""
+    found: dict[str, tuple[Value, str]] = {}
+    if int(stated.get("users", FEW_USERS + 1)) <= FEW_USERS:
+        why = f"about {int(stated['users']):,} users are stated, no more than {FEW_USERS:,}"
+        found |= {name: (value, why) for name, value in OF_FEW_USERS.items()}
+    if stated.get("kind") == "items":
+        found |= {name: (value, "users are stated to hold items") for name, value in OF_ITEMS.items()}
+    if "each" in stated:
+        most = max(SMALLEST_POOL, TIMES_HELD * int(stated["each"]))
+        if most < int(found.get("D", (USUAL_POOL, ""))[0]):
+            found["D"] = (most, f"about {stated['each']} queries a user are stated")
+    preferred = PREFERRED.get(str(stated.get("prefer")), {})
+    return found | {name: (value, f"{stated['prefer']} are preferred") for name, value in preferred.items()}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conftest import Hubbub
 
 from hubbub.errors import ParameterError
 from hubbub.mechanisms import build
-from hubbub.mechanisms.crowd.stated import FEW_USERS, defaults
+from hubbub.mechanisms.crowd.stated import FEW_USERS, defaults, reasons
 
 BUDGET = {"epsilon": 1, "delta": "1e-6"}
 
@@ -50,3 +53,34 @@ def test_nothing_stated_is_on_no_card() -> None:
 def test_what_cannot_be_stated_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match="out of its range"):
         build("crowd", BUDGET | wrong, tables=["queries"])
+
+
+def test_what_was_chosen_is_said_with_its_reason() -> None:
+    stated = {"users": 900, "each": 5, "prefer": "rows"}
+    assert build("crowd", BUDGET | stated, tables=["queries"]).chosen() == (
+        "D = 20, because about 5 queries a user are stated",
+        "rounds = 12, because rows are preferred",
+    )
+    assert build("crowd", BUDGET | {"users": 900}, tables=["queries"]).chosen() == (
+        "D = 60 and rounds = 8, because about 900 users are stated, no more than 20,000",
+    )
+    assert reasons({"users": 900, "D": 7, "rounds": 8}) == (
+        "rounds = 8, because about 900 users are stated, no more than 20,000",
+    ), "what was set by name was not chosen"
+    assert build("crowd", BUDGET, tables=["queries"]).chosen() == ()
+
+
+def test_the_declared_number_of_users_decides(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
+    options = ("--mechanism", "crowd", "--epsilon", "4", "--delta", "1e-4", "--format", "aol", "--tables", "queries")
+    why = "D = 60 and rounds = 8, because about 300 users are stated, no more than 20,000"
+    said = hubbub("release", log_file, *options, "--users-public", "300", "--out", tmp_path / "r").stdout
+    assert why in said
+    card = json.loads((tmp_path / "r" / "public" / "card.json").read_text())
+    assert card["mechanism"]["parameters"]["D"] == "60" and card["mechanism"]["chosen"] == [why]
+    assert why in (tmp_path / "r" / "public" / "index.html").read_text()
+    hubbub("card", tmp_path / "r", "--check")
+    said = hubbub(
+        "release", log_file, *options, "--users-public", "300", "--set", "D=9", "--out", tmp_path / "s"
+    ).stdout
+    assert "D = 60" not in said and "rounds = 8, because" in said
+    hubbub("release", log_file, *options, "--users-public", "0", "--out", tmp_path / "x", code=2)
