@@ -356,7 +356,7 @@ class OwnerOptions:
 
     users_public: Annotated[
         int | None,
-        typer.Option(help="Declared number of users; δ must be below 1/N; a release by crowd has D by it.", metavar="N"),
+        typer.Option(help="Declared number of users; δ must be below 1/N; crowd takes D by it.", metavar="N"),
     ] = None
     new_population: NewPopulation = None
     other_people: Annotated[
