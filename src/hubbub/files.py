@@ -22,6 +22,8 @@ from typing import IO
 
 from hubbub.errors import OutputError
 
+PRIVATE, READABLE = (0o700, 0o600), (0o755, 0o644)
+"""Permissions of folders and files: for the account that made them alone, or for everybody to read."""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 

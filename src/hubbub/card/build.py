@@ -95,14 +95,22 @@ def _release(mechanism: Mechanism, facts: Facts) -> dict[str, object]:
             known = {"path": f"{table}.parquet", "sha256": file.sha256, "rows": file.rows}
             files.append(known | {"columns": columns(mechanism, table)})
     files += [{"path": page, "sha256": facts.files[page].sha256} for page in PAGES if page in facts.files]
+    asked: dict[str, object] = {
+        "screening": facts.screening,
+        "left_out": asdict(facts.left_out) if facts.left_out else None,
+        "draft": facts.draft or None,
+        "review": facts.review,
+        "supersedes": facts.supersedes,
+    }
+    revision = "" if facts.review is None or facts.review["revision"] == 1 else f".{facts.review['revision']}"
     return {
-        "id": f"{facts.booked.dataset}-r{facts.booked.entry}",
+        "id": f"{facts.booked.dataset}-r{facts.booked.entry}{revision}",
         "title": owner.title,
         "curator": list(owner.curator),
         "intended_use": owner.intended_use,
         "region": owner.region,
         "published": facts.published.isoformat(),
-        "contains": list(mechanism.tables),
+        "contains": [table for table in mechanism.tables if table not in (facts.review or {}).get("tables", ())],
         "files": files,
         "licence": owner.licence,
         "contact": owner.contact,
@@ -115,9 +123,7 @@ def _release(mechanism: Mechanism, facts: Facts) -> dict[str, object]:
         "drop_outside": facts.drop_outside,
         "other_people": facts.other_people,
         "own_query": facts.own_query,
-        "left_out": asdict(facts.left_out) if facts.left_out else None,
-        "screening": None if facts.screening is None else dict(facts.screening),
-    }
+    } | {name: said for name, said in asked.items() if said is not None}
 
 
 def _mechanism(mechanism: Mechanism, guarantee: Guarantee) -> dict[str, object]:
@@ -314,7 +320,9 @@ def _hazards(mechanism: Mechanism, facts: Facts) -> list[dict[str, str]]:
         "delta": "number of users " + NOT_STATED
         if users is None
         else f"δ times declared users is {number(delta * users)}",
-        "post-hoc filter": "none that depends on the data",
+        "post-hoc filter": "none that depends on the data"
+        if facts.review is None or not (facts.review["struck"] or facts.review["tables"])
+        else "a reviewer who saw drawn rows alone struck some; see release.review",
         "small groups": "what few users share is missing by design: the release over-represents the head"
         if domains or mechanism.thresholds()
         else "NOT REMOVED: what one user alone did may show",

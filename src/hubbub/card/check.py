@@ -12,15 +12,23 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from hubbub.card.notice import NOTICE, read_notice
 from hubbub.card.schema import STAMP, VERSION, Card, integrity, sha256_of
-from hubbub.errors import HubbubError, InputError
+from hubbub.errors import HubbubError, InputError, Refused
 from hubbub.privacy.gaussian import AnyStep, read_any, total
 from hubbub.privacy.guarantee import Neighbours
 from hubbub.public.lists import OwnPrior, QueryPool, UrlList
 from hubbub.public.words import Vocabulary
+
+if TYPE_CHECKING:
+    from hubbub.mechanisms.base import Mechanism
+
+DRAFT = "draft"
+"""The folder of a release that nobody has approved yet, where else `public` is."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +40,11 @@ class Finding:
     seen: str
 
 
-def load(release: str | Path) -> dict[str, object]:
-    """The card of a release folder, as plain data."""
+def load(release: str | Path, *, draft: bool = False) -> dict[str, object]:
+    """The card of a release folder, as plain data; of a draft only where that is asked for."""
     path = Path(release)
-    for candidate in (path, path / "card.json", path / "public" / "card.json"):
+    drafted = path / DRAFT / "card.json"
+    for candidate in (path, path / "card.json", path / "public" / "card.json", *([drafted] if draft else [])):
         if candidate.is_file():
             try:
                 document = json.loads(candidate.read_text(encoding="utf-8"))
@@ -45,7 +54,24 @@ def load(release: str | Path) -> dict[str, object]:
             if not isinstance(document, dict):
                 raise InputError("The card is not a JSON object.", given=candidate)
             return document
+    if drafted.is_file():
+        raise _draft(path)
     raise InputError("There is no release here.", given=path, next="give the folder that `hubbub release --out` wrote")
+
+
+def refuse_draft(document: dict[str, object], release: str | Path) -> None:
+    """A draft is nothing to publish, to export or to build on, even where its own folder is named."""
+    about = document.get("release")
+    if isinstance(about, dict) and about.get("draft"):
+        raise _draft(Path(release))
+
+
+def _draft(path: Path) -> Refused:
+    return Refused(
+        "This release is a draft: nobody has approved it yet.",
+        given=path,
+        next=f"look at its rows: hubbub review {path}; then approve it: hubbub review {path} --approve --by NAME",
+    )
 
 
 def parsed(document: dict[str, object]) -> Card:
@@ -67,12 +93,15 @@ def public_folder(release: str | Path) -> Path:
     path = Path(release)
     if path.is_file():
         return path.parent
-    return path / "public" if (path / "public").is_dir() else path
+    for name in ("public", DRAFT):
+        if (path / name).is_dir():
+            return path / name
+    return path
 
 
-def check(release: str | Path) -> list[Finding]:
+def check(release: str | Path, *, draft: bool = False) -> list[Finding]:
     """Everything about a release that can be re-checked without the log."""
-    document = load(release)
+    document = load(release, draft=draft)
     try:
         card = Card.model_validate(document)
     except ValidationError as error:
@@ -85,11 +114,27 @@ def check(release: str | Path) -> list[Finding]:
     seen = integrity(document)
     findings.append(Finding("the card is as it was written", seen == card.integrity, seen))
     public = public_folder(release)
+    findings += _notice(card, public)
     findings += _files(card, public)
     findings += _numbers(card)
     findings += _made_anew(card, document)
-    findings += _pages(card, public)
+    if not card.release.draft:  # a draft has no pages
+        findings += _pages(card, public)
     return findings
+
+
+def _notice(card: Card, public: Path) -> Iterator[Finding]:
+    """What became of the release since; nothing, where no notice stands beside its card."""
+    what = "the release stands"
+    try:
+        notice = read_notice(public)
+    except InputError as error:
+        yield Finding(what, False, f"its notice cannot be believed: {error.given}")
+        return
+    if notice is not None:
+        ours = notice.card == card.integrity
+        seen = notice.words() if ours else f"a notice about another card, {notice.release}"
+        yield Finding(what, ours and notice.state != "withdrawn", seen)
 
 
 def _files(card: Card, public: Path) -> Iterator[Finding]:
@@ -97,7 +142,7 @@ def _files(card: Card, public: Path) -> Iterator[Finding]:
     import pyarrow.parquet
 
     listed = {f.path for f in card.release.files} | {"card.json"}
-    present = {str(p.relative_to(public)) for p in public.rglob("*") if p.is_file()}
+    present = {str(p.relative_to(public)) for p in public.rglob("*") if p.is_file()} - {NOTICE}
     yield Finding("public/ holds the listed files and no other", present == listed, ", ".join(sorted(present ^ listed)))
     for file in card.release.files:
         path = public / file.path
@@ -150,26 +195,32 @@ def _numbers(card: Card) -> Iterator[Finding]:
     yield Finding(what, same, f"ε = {epsilon:.6g}, δ = {delta:.6g}")
 
 
+def stated_mechanism(card: Card) -> Mechanism:
+    """The mechanism that a card names, made again from its parameters; its lists are stand-ins."""
+    from hubbub.mechanisms import build_stated
+
+    return build_stated(
+        card.mechanism.name,
+        card.mechanism.parameters,
+        variant=card.mechanism.variant,
+        neighbours=card.unit.neighbouring,
+        tables=card.mechanism.tables,
+        serp=_listed(card),
+        pool=_pool(card, "pool"),
+        public_list=[QueryPool.read(p) for p in card.mechanism.public_lists if p.get("use") == "list"],
+        previous=_pool(card, "previous"),
+        own_prior=next((OwnPrior.read(p) for p in card.mechanism.public_lists if p.get("use") == "prior"), None),
+        vocabulary=next((Vocabulary.read(p) for p in card.mechanism.public_lists if p.get("use") == "words"), None),
+    )
+
+
 def _made_anew(card: Card, document: dict[str, object]) -> Iterator[Finding]:
     """Rebuild the mechanism from its parameters, make the card again from it and the facts, and compare whole."""
     from hubbub.card.build import build_card
     from hubbub.card.facts import facts_of
-    from hubbub.mechanisms import build_stated
 
     try:
-        mechanism = build_stated(
-            card.mechanism.name,
-            card.mechanism.parameters,
-            variant=card.mechanism.variant,
-            neighbours=card.unit.neighbouring,
-            tables=card.mechanism.tables,
-            serp=_listed(card),
-            pool=_pool(card, "pool"),
-            public_list=[QueryPool.read(p) for p in card.mechanism.public_lists if p.get("use") == "list"],
-            previous=_pool(card, "previous"),
-            own_prior=next((OwnPrior.read(p) for p in card.mechanism.public_lists if p.get("use") == "prior"), None),
-            vocabulary=next((Vocabulary.read(p) for p in card.mechanism.public_lists if p.get("use") == "words"), None),
-        )
+        mechanism = stated_mechanism(card)
         anew = build_card(mechanism, facts_of(card)).document()
     except (HubbubError, ValueError, TypeError, LookupError, ArithmeticError) as error:
         what = "the card can be made again from its parameters and facts"

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from importlib.metadata import version
+from typing import Any
 
 import hubbub
 from hubbub.card import audited
@@ -107,6 +108,12 @@ class Facts:
     """By which rules records were screened before counting; None: they were not."""
     left_out: LeftOut = NOTHING_LEFT_OUT
     """Whom and what she leaves out, by public rules."""
+    draft: bool = False
+    """Whether somebody has yet to approve it."""
+    review: Mapping[str, Any] | None = None
+    """Who approved it, and what was struck, as on the card."""
+    supersedes: Mapping[str, str] | None = None
+    """The release in whose place it is, as on the card."""
     files: Mapping[str, Written] = field(default_factory=dict)
     published: date = field(default_factory=lambda: datetime.now(UTC).date())
     versions: Mapping[str, str] = field(default_factory=installed)
@@ -168,6 +175,9 @@ def facts_of(card: Card) -> Facts:
         own_query=release.own_query,
         screening=None if release.screening is None else release.screening.model_dump(),
         left_out=NOTHING_LEFT_OUT if release.left_out is None else LeftOut(**release.left_out.model_dump()),
+        draft=bool(release.draft),
+        review=None if release.review is None else release.review.model_dump(),
+        supersedes=None if release.supersedes is None else release.supersedes.model_dump(),
         files={f.path: Written(f.sha256, f.rows) for f in release.files},
         published=date.fromisoformat(release.published),
         versions=versions | {name: made.libraries[name] for name in LIBRARIES},

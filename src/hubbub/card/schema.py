@@ -12,7 +12,7 @@ VERSION = "1.0"
 """A check makes every word of a card and its pages again: whoever changes one of them raises this."""
 NOT_STATED = "not stated"
 STAMP = "NOT PRIVATE"
-ONLY_IF_ASKED = ("screening", "left_out")
+ONLY_IF_ASKED = ("screening", "left_out", "draft", "review", "supersedes")
 """Facts of a release that stand on its card only where there is something to say."""
 
 
@@ -57,6 +57,36 @@ class LeftOutPart(Part):
     version: int
 
 
+class StruckPart(Part):
+    """Drawn rows that a review took out, and why."""
+
+    table: str
+    rows: int
+    by: str
+    reason: str
+
+
+class ReviewPart(Part):
+    """Who looked at the drawn rows and approved them, and what was struck; no noise was drawn again."""
+
+    by: str
+    on: str
+    revision: int
+    of: str
+    """The hash of the card that was reviewed."""
+    struck: list[StruckPart]
+    tables: list[str]
+    """Tables that were struck whole."""
+
+
+class SupersedesPart(Part):
+    """The earlier release in whose place this one is, and why."""
+
+    id: str
+    card: str
+    reason: str
+
+
 class ReleasePart(Part):
     """What was released, in the owner's words, and the share of unreadable lines that would have stopped it."""
 
@@ -79,6 +109,10 @@ class ReleasePart(Part):
     own_query: bool
     screening: ScreeningPart | None = None
     left_out: LeftOutPart | None = None
+    draft: Literal[True] | None = None
+    """Nobody has approved it yet."""
+    review: ReviewPart | None = None
+    supersedes: SupersedesPart | None = None
 
     @model_serializer(mode="wrap")
     def _asked_for(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:

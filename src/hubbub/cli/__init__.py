@@ -31,6 +31,7 @@ from hubbub.cli.pool import pool
 from hubbub.cli.release import release
 from hubbub.cli.report import report
 from hubbub.cli.reproduce import reproduce
+from hubbub.cli.review import review
 from hubbub.cli.series import series
 from hubbub.cli.studio import studio
 from hubbub.cli.synth import synth
@@ -44,7 +45,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _one in (demo, synth, inspect, estimate, release, evaluate, compare, attack, report, export, card):
+for _one in (demo, synth, inspect, estimate, release, evaluate, compare, attack, report, export, card, review):
     app.command(cls=Listed)(_one)
 app.add_typer(series, name="series")
 app.add_typer(ledger, name="ledger")

@@ -389,6 +389,9 @@ class ReleaseOptions(OwnerOptions):
     not_private: Annotated[bool | None, typer.Option("--not-private", help="Accept a release that is not private.")] = (
         None
     )
+    review: Annotated[
+        bool | None, typer.Option("--review", help="Make a draft, for somebody to look at: hubbub review.")
+    ] = None
 
 
 def whole_number(value: int | None, name: str, least: int = 1, most: int | None = None) -> int | None:

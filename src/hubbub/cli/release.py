@@ -49,6 +49,7 @@ def release(mechanism: MechanismOptions, options: ReleaseOptions, log: NewLogOpt
         max_rejects=log.share(),
         seed=whole_number(options.seed, "seed", least=0),
         not_private=bool(options.not_private),
+        review=bool(options.review),
         run=resolved(log, asked, options) | {"set": settings, "card": stated.card},
         **options.stated(),
     )
@@ -84,7 +85,10 @@ def release(mechanism: MechanismOptions, options: ReleaseOptions, log: NewLogOpt
     for table, rows in result.rows.items():
         terminal.say(f"  {table}: {rows} rows")
     terminal.say(f"Ledger: population {plan.population} has spent {totals_of(spent)} in {spent.releases} release(s).")
-    terminal.say(f"Open {plan.out}/public/index.html; check with: hubbub card {plan.out} --check")
+    if plan.review:
+        terminal.say(f"A DRAFT: nothing of it may be published. Look at its rows: hubbub review {plan.out}")
+    else:
+        terminal.say(f"Open {plan.out}/public/index.html; check with: hubbub card {plan.out} --check")
     terminal.document(
         {
             "out": str(plan.out),

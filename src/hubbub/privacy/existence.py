@@ -48,6 +48,11 @@ SCREENED = (
     "Records were screened before counting, each by its own texts and public rules alone, and so were released rows; "
     "see release.screening."
 )
+REVIEWED = (
+    "Somebody looked at the drawn rows, and at nothing else of the log, and struck what should not be published; who "
+    "decides so from drawn rows alone changes nothing of the claim. See release.review."
+)
+DRAFT = "A DRAFT: nobody has approved it, and it must not be published."
 OWN_LISTS = "The owner states that her lists of texts were not made from this log; nothing checks that."
 
 
@@ -70,5 +75,6 @@ def conditions(mechanism: Mechanism, facts: Facts) -> list[str]:
     screening = facts.screening or {}
     lists = screening.get("deny_sha256") or screening.get("allow_sha256")
     told = {STATED: facts.other_people, OWN_QUERY: facts.own_query, SCREENED: bool(screening), OWN_LISTS: bool(lists)}
+    told |= {REVIEWED: facts.review is not None, DRAFT: facts.draft}
     stated = [words for words, true in told.items() if true]
     return [NOT_CLAIMED, *(f"It exists only because {cause}." for cause in said), *stated, *facts.left_out.sentences()]

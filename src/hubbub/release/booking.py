@@ -66,10 +66,10 @@ def booked(ledger: Ledger, entry: Entry, data: Fingerprint) -> Booked:
     )
 
 
-def commit(ledger: Ledger, entry: Entry) -> str:
+def commit(ledger: Ledger, entry: Entry, *, draft: bool = False) -> str:
     """The release stands and is spent, whether or not the ledger can still be written: a warning if not."""
     try:
-        ledger.committed(entry)
+        ledger.drafted(entry) if draft else ledger.committed(entry)
     except LedgerError as error:
         return f"the release is whole and its budget spent, but its entry {entry.id} stays marked as drawing: {error}"
     return ""

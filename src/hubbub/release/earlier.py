@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hubbub.card.check import check
+from hubbub.card.check import check, refuse_draft
 from hubbub.card.schema import Card, sha256_of
 from hubbub.errors import InputError, Refused
 from hubbub.privacy.ledger import Entry, Ledger, Output
@@ -35,6 +35,7 @@ def read_previous(path: str | Path) -> QueryPool:
     That it stands in the ledger is checked by the release that uses it.
     """
     earlier = Release(path)
+    refuse_draft(earlier.card, path)
     broken = [finding.what for finding in check(path) if not finding.holds]
     if broken:
         raise Refused(
@@ -61,12 +62,16 @@ def outputs(public: Path, mechanism: Mechanism) -> dict[str, Output]:
     """What the ledger remembers of released tables."""
     found = {}
     for table in mechanism.tables:
-        path = public / f"{table}.parquet"
-        schema = pq.read_schema(path)
-        has_queries = "query" in schema.names and pa.types.is_string(schema.field("query").type)
-        queries = hash_of(pooled(pq.read_table(path, columns=["query"]).column("query"))) if has_queries else None
-        found[table] = Output(sha256_of(path), queries)
+        found[table] = output_of(public / f"{table}.parquet")
     return found
+
+
+def output_of(path: Path) -> Output:
+    """What the ledger remembers of one released table."""
+    schema = pq.read_schema(path)
+    has_queries = "query" in schema.names and pa.types.is_string(schema.field("query").type)
+    queries = hash_of(pooled(pq.read_table(path, columns=["query"]).column("query"))) if has_queries else None
+    return Output(sha256_of(path), queries)
 
 
 def settled(ledger: Ledger, plan: Plan) -> Plan:

@@ -53,7 +53,8 @@ def write_public(
         left_out=log.left_out,
     )
     card = build_card(plan.mechanism, facts)
-    card = with_pages(card, {page.name: sha256_of(page) for page in write_pages(folder, card)})
+    if not plan.review:
+        card = with_pages(card, {page.name: sha256_of(page) for page in write_pages(folder, card)})
     (folder / "card.json").write_text(card.text(), encoding="utf-8")
     return {name.removesuffix(".parquet"): file.rows for name, file in tables_written.items() if file.rows is not None}
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from hubbub.card.build import build_card, columns
+from hubbub.card.check import DRAFT
 from hubbub.card.facts import Booked, Facts
 from hubbub.card.owner import Owner
 from hubbub.card.strength import remarks
@@ -40,8 +41,15 @@ class Plan:
     """Make the release though no row of the log lies in the stated period."""
     drop_outside: bool = False
     """Make it though rows lie outside, which do not count."""
+    review: bool = False
+    """Make a draft, which stands beside `owner-only/` until somebody approves it."""
     run: dict[str, object] = field(default_factory=dict)
     """The command's own options, kept in `owner-only/run.toml` so that it can be run again."""
+
+    @property
+    def place(self) -> str:
+        """The folder in `out` for what is drawn."""
+        return DRAFT if self.review else "public"
 
     def guarantee(self) -> Guarantee:
         """What this plan proves; a seeded run proves nothing."""
@@ -70,6 +78,7 @@ class Plan:
             allow_empty=self.allow_empty,
             drop_outside=self.drop_outside,
             other_people=self.other_people,
+            draft=self.review,
         )
 
     def remarks(self) -> list[str]:

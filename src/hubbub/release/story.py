@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from hubbub.card.facts import LOOK, REFUSED
 from hubbub.errors import HubbubError, OurBug
-from hubbub.files import permit, whole
+from hubbub.files import PRIVATE, READABLE, permit, whole
 from hubbub.mechanisms.base import Mechanism
 from hubbub.noise import SecureNoise, SeededNoise
 from hubbub.privacy.fingerprint import Fingerprint, fingerprint, look
@@ -68,7 +68,7 @@ def release(
     """Release a log with a mechanism into a new folder; the Python form of `hubbub release`.
 
     Further arguments are those of `Plan`: owner, population, new_population, other_people, dataset, users_public,
-    max_rejects, seed, not_private, allow_empty, drop_outside.
+    max_rejects, seed, not_private, allow_empty, drop_outside, review.
     """
     planned = Plan(mechanism, Path(out).absolute(), **plan)
     for remark in planned.remarks():
@@ -153,24 +153,24 @@ def run_admitted(
         say("drawing noise")
         tables = mechanism.draw(counts, noise)
         say("writing the release")
-        rows = write_public(folder / "public", log, plan, counts, tables, standing)
+        rows = write_public(folder / plan.place, log, plan, counts, tables, standing)
         write_whose(folder / "owner-only", mechanism.whose(tables))
-        ledger.released(entry, outputs(folder / "public", mechanism))
+        ledger.released(entry, outputs(folder / plan.place, mechanism))
         if certificate := mechanism.certificate(counts, tables):
             owner_only["certificate"] = certificate
         write_facts(folder / "owner-only", mechanism, owner_only, seconds=round(time.monotonic() - started, 3))
-        permit(folder / "owner-only", 0o700, 0o600)
-        permit(folder / "public", 0o755, 0o644)
+        permit(folder / "owner-only", *PRIVATE)
+        permit(folder / plan.place, *(PRIVATE if plan.review else READABLE))
     if log.run is not None:
         log.run.finished()
-    warning = commit(ledger, entry)
+    warning = commit(ledger, entry, draft=plan.review)
     say("looking at what was kept, for the owner")
     try:
         told = finish(plan.out, log, mechanism, counts, ledger, entry)  # fails as a warning: the release stands
     except KeyboardInterrupt:
         told = f"interrupted after the release was whole and its budget spent; see: hubbub report {plan.out}"
     warning = "; ".join(filter(None, (warning, told)))
-    return Result(Release(plan.out), admitted.guarantee, entry, rows, owner_only, warning, notes)
+    return Result(Release(plan.out / plan.place), admitted.guarantee, entry, rows, owner_only, warning, notes)
 
 
 def _noise(plan: Plan) -> NoiseSource:

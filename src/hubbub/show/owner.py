@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
+from hubbub.card.check import load, parsed, public_folder
 from hubbub.card.schema import Card
 from hubbub.errors import InputError
 from hubbub.files import write_whole
@@ -53,7 +54,7 @@ def finish(
 ) -> str:
     """Gather and write, once a release stands; what goes wrong comes back as a sentence and stops nothing."""
     try:
-        tables, laws = gather(log, mechanism, out / "public", measured)
+        tables, laws = gather(log, mechanism, public_folder(out), measured)
         book = book_of(ledger, entry.population, entry.id)
         kept.write(out / "owner-only", kept.Gathered(tuple(tables), laws, (), book))
     except Exception as error:  # whatever it is: the release stands, and noise that was drawn stays drawn
@@ -88,9 +89,7 @@ class Material:
 
 def read(release: str | Path) -> Material:
     """Read the material of a report from a release folder."""
-    from hubbub.card.check import load, parsed, public_folder
-
-    folder, card = owner_only(Path(release)), parsed(load(release))
+    folder, card = owner_only(Path(release)), parsed(load(release, draft=True))
     public = public_folder(release)
     return Material(
         card,

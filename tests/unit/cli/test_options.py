@@ -38,7 +38,7 @@ PROMISED = {
     "--arriving=0.0 --leaving=0.0",
     "inspect": f"log {LOG} --max-rejects --rejects",
     "estimate": f"log {LOG} --max-rejects {MECHANISM} --users --preset --sample --runs",
-    "release": f"log {LOG} --max-rejects {MECHANISM} {OWNER} --out --seed --not-private",
+    "release": f"log {LOG} --max-rejects {MECHANISM} {OWNER} --out --seed --not-private --review",
     "evaluate": f"release! --log {LOG} --task --truth --seed=0",
     "compare": f"log {READ} --work --epsilon --delta --set --pool --mechanism --task --draws=5 --truth --out --sweep "
     "--plot=volume,error --seed=0 --jobs=2",
@@ -46,6 +46,8 @@ PROMISED = {
     "report": f"release! --log {LOG}",
     "export": "release! --to! --out! --gzip=False",
     "card": "release! --check=False --registry",
+    "review": "release! --write --strike --strike-rules --deny --topics --names --approve=False --by --out --show=40 "
+    "--ledger",
     "audit": "--mechanism --quick=False --mutants=False",
     "reproduce": "id --experiments=False --users --draws --seed --out --log --format --columns --canonical-urls "
     "--separator --encoding --time-format --query-parameter --drop-agents --max-searches-a-day --query --table "

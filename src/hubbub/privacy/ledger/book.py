@@ -21,7 +21,7 @@ from hubbub.privacy.compose import loss_record
 from hubbub.privacy.ledger.accounts import Accounts
 from hubbub.privacy.ledger.file import VERSION, now
 from hubbub.privacy.ledger.names import named, refuse_new
-from hubbub.privacy.ledger.records import STATES, Entry
+from hubbub.privacy.ledger.records import DRAFT, STATES, Entry
 from hubbub.privacy.ledger.seen import STATE, SeenLogs
 from hubbub.privacy.ledger.tables import ADDED, BUDGETS, KEPT_IN, TABLES
 
@@ -71,6 +71,10 @@ class Ledger(Accounts, SeenLogs):
         """The first noise is about to be drawn."""
         self._advance(entry, "drawing")
 
+    def drafted(self, entry: Entry) -> None:
+        """What was drawn stands as a draft, and somebody has yet to approve it."""
+        self._advance(entry, DRAFT)
+
     def committed(self, entry: Entry) -> None:
         """The release stands in its place."""
         self._advance(entry, "committed")
@@ -109,6 +113,8 @@ class Ledger(Accounts, SeenLogs):
     def _advance(self, entry: Entry, state: str) -> None:
         with self._transaction("IMMEDIATE"):
             past = [row["state"] for row in self._rows("SELECT state FROM events WHERE entry = ?", entry.id)]
-            if (*past, state) != STATES[: len(past) + 1]:
+            known = [one for one in (*past, state) if one != DRAFT]
+            after = past[-1:] == [STATES[1]] if state == DRAFT else tuple(known) == STATES[: len(known)]
+            if not after:
                 raise OurBug(f"ledger entry {entry.id} cannot become {state!r}: it was {past}")
             self._insert("events", {"entry": entry.id, "state": state})

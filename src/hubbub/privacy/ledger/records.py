@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from hubbub.privacy.account import Loss
 
 STATES = ("reserved", "drawing", "committed")
+DRAFT = "draft"
+"""Between drawing and committed, where somebody has yet to approve what was drawn: spent like any other."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import IO, ClassVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hubbub.card.check import check, load, public_folder
+from hubbub.card.check import check, load, public_folder, refuse_draft
 from hubbub.card.schema import Card
 from hubbub.errors import InputError, Refused
 from hubbub.plugins import Registry
@@ -30,6 +30,7 @@ class CheckedRelease:
     def open(cls, release: str | Path) -> CheckedRelease:
         """Open a release; refused if it is none or not as it was written, because an export repeats its claim."""
         document = load(release)
+        refuse_draft(document, release)
         wrong = [finding for finding in check(release) if not finding.holds]
         if wrong:
             raise Refused(

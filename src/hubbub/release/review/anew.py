@@ -1,0 +1,177 @@
+"""A reviewed release, written anew: the drawn rows without those that were struck, a new card, new pages. No noise.
+
+The ledger knows the drawn tables by their hashes: a review belongs to the ledger of its release. A draft becomes
+`committed` when it is approved, once; a release that stood already gets a successor, and a notice that points to it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hubbub.card.build import build_card, with_pages
+from hubbub.card.check import check, load, parsed, public_folder, stated_mechanism
+from hubbub.card.facts import Facts, Written, facts_of
+from hubbub.card.notice import write_notice
+from hubbub.card.schema import Card, sha256_of
+from hubbub.errors import ParameterError, Refused
+from hubbub.files import PRIVATE, READABLE, lock, permit, whole
+from hubbub.privacy.ledger import Entry, Ledger
+from hubbub.release.earlier import output_of
+from hubbub.release.review.strikes import Strikes
+from hubbub.show.page import write_pages
+
+KEPT = ("NOT-PRIVATE.txt", "run.toml", "facts.json")
+"""Of `owner-only/`: what holds no text of the log."""
+AS_DRAWN = "the rows were reviewed after publication"
+
+
+@dataclass(frozen=True)
+class Approved:
+    """What an approval wrote."""
+
+    out: Path
+    rows: dict[str, int]
+    struck: list[dict[str, object]]
+    tables: tuple[str, ...]
+    entry: Entry
+
+
+def drawn_tables(release: Path) -> tuple[Card, dict[str, pa.Table]]:
+    """The card of a draft or a release, and its tables; refused unless it is as it was written."""
+    broken = [f"{finding.what}: {finding.seen}" for finding in check(release, draft=True) if not finding.holds]
+    if broken:
+        raise Refused("The release is not as it was written.", given=broken[0], next=f"hubbub card {release} --check")
+    card, public = parsed(load(release, draft=True)), public_folder(release)
+    return card, {table: pq.read_table(public / f"{table}.parquet") for table in card.release.contains}
+
+
+def approve(release: Path, strikes: Strikes, by: str, out: Path, ledger: Ledger, reason: str = AS_DRAWN) -> Approved:
+    """Write the release anew without what was struck, into a folder of its own."""
+    by = " ".join(by.split())
+    if not by:
+        raise ParameterError("--by NAME is missing.", next="say who looked at the rows: the card will state it")
+    with _alone(public_folder(release)):
+        card, tables = drawn_tables(release)
+        draft = bool(card.release.draft)
+        entry = _entry(ledger, card)
+        if draft and entry.state == "committed":
+            raise Refused(
+                "This draft was approved already.",
+                given=f"{release}; entry {entry.id} of the ledger is committed",
+                next="review the release that was made of it",
+            )
+        if not draft and not strikes.by_hand and not strikes.rules:
+            raise ParameterError(
+                "Nothing is struck, and the release stands already.", given=release, next="--strike FILE"
+            )
+        left, struck = strikes.left(tables)
+        if not left:
+            raise ParameterError(
+                "Nothing would be left of the release.",
+                given=f"tables struck: {', '.join(strikes.tables)}",
+                next="leave it a draft, or withdraw it: hubbub withdraw",
+            )
+        earlier = card.release.review
+        revision = 1 if draft else (1 if earlier is None else earlier.revision) + 1
+        review = {
+            "by": by,
+            "on": datetime.now(UTC).date().isoformat(),
+            "revision": revision,
+            "of": card.integrity,
+            "struck": [*([] if earlier is None else (s.model_dump() for s in earlier.struck)), *struck],
+            "tables": [*([] if earlier is None else earlier.tables), *strikes.tables],
+        }
+        named = {"id": card.release.id, "card": card.integrity, "reason": reason}
+        facts = replace(
+            facts_of(card),
+            draft=False,
+            review=review,
+            supersedes=facts_of(card).supersedes if draft else named,
+            published=datetime.now(UTC).date(),
+        )
+        with whole(out) as folder:
+            new = _write(folder / "public", card, left, facts)
+            _copy(release / "owner-only", folder / "owner-only")
+            drawn = {
+                f"revision {revision} {table}": output_of(folder / "public" / f"{table}.parquet") for table in left
+            }
+            ledger.released(entry, drawn, lambda: _refuse_again(ledger, entry, f"revision {revision} "))
+        if draft:
+            ledger.committed(entry)
+        else:
+            write_notice(public_folder(release), card, "superseded", reason, new)
+    rows = {table: rows.num_rows for table, rows in left.items()}
+    return Approved(out, rows, struck, strikes.tables, entry)
+
+
+def _write(public: Path, card: Card, tables: Mapping[str, pa.Table], facts: Facts) -> Card:
+    """Tables, card and pages of the public folder."""
+    public.mkdir()
+    files = {}
+    for table, rows in tables.items():
+        path = public / f"{table}.parquet"
+        pq.write_table(rows.replace_schema_metadata(None), path, compression="zstd")
+        files[path.name] = Written(sha256_of(path), rows.num_rows)
+    new = build_card(stated_mechanism(card), replace(facts, files=files))
+    new = with_pages(new, {page.name: sha256_of(page) for page in write_pages(public, new)})
+    (public / "card.json").write_text(new.text(), encoding="utf-8")
+    permit(public, *READABLE)
+    return new
+
+
+def _copy(owner_only: Path, into: Path) -> None:
+    """What the owner needs to run it again; nothing that holds a text of the log, or of a struck row."""
+    into.mkdir(PRIVATE[0])
+    for name in KEPT:
+        if (owner_only / name).is_file():
+            shutil.copyfile(owner_only / name, into / name)
+    permit(into, *PRIVATE)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One reviewer at a time."""
+    try:
+        held = lock(folder)
+    except BlockingIOError:
+        raise Refused(
+            "Somebody else is approving this release right now.", given=folder, next="let them finish, and look again"
+        ) from None
+    try:
+        yield
+    finally:
+        os.close(held)
+
+
+def _entry(ledger: Ledger, card: Card) -> Entry:
+    """The entry that a release was drawn on: this ledger must know its tables by their hashes."""
+    booked = card.accounting.ledger
+    known = {output.sha256 for output in ledger.outputs().get(booked.entry, {}).values()}
+    entry = next((e for e in ledger.entries() if e.id == booked.entry and e.population == booked.population), None)
+    tables = {file.sha256 for file in card.release.files if file.rows is not None}
+    if entry is None or not tables <= known:
+        raise Refused(
+            "This ledger does not know the release.",
+            given=f"{card.release.id}, population {booked.population}; ledger {ledger.path}",
+            next="give the ledger in which it was booked: --ledger FILE",
+        )
+    return entry
+
+
+def _refuse_again(ledger: Ledger, entry: Entry, revision: str) -> None:
+    """Two approvals of one draft would be two releases of one name."""
+    if any(name.startswith(revision) for name in ledger.outputs().get(entry.id, {})):
+        raise Refused(
+            "This release was approved already, meanwhile or by another way.",
+            given=f"entry {entry.id} of the ledger has {revision.strip()}",
+            next="review the release that was made then",
+        )
