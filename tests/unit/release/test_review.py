@@ -34,8 +34,20 @@ def drafted_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "log.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HUBBUB_LEDGER", str(folder / "ledger.sqlite"))
-        how = (*RELEASE[:-1], "d=10", "--set", "d_c=10", "--set", "d_t=10", *TABLES, "--review", "--seed", 1, "--not-private")
-        run_hubbub("release", folder / "log.tsv", *how, "--out", folder / "draft")
+        how = (
+            *RELEASE[:-1],
+            "d=10",
+            "--set",
+            "d_c=10",
+            "--set",
+            "d_t=10",
+            *TABLES,
+            "--review",
+            "--seed",
+            1,
+            "--not-private",
+        )
+        run_hubbub("release", folder / "log.tsv", *how, "--seed", 1, "--not-private", "--out", folder / "draft")
     return folder
 
 
