@@ -196,12 +196,19 @@ def _plan_periods(
     folder: str, options: SeriesOptions, dry_run: bool, new_population: bool, ledger: str | None, terminal: Terminal
 ) -> None:
     """Fix a series of releases, one for each user and period."""
+    from hubbub.look.cadence import estimate_each_period
+    from hubbub.look.cadence.words import each_period_lines
     from hubbub.privacy.ledger import Ledger
     from hubbub.series.periods import fix_periods
 
     planned = options.periods_plan()
-    guarantee = planned.guarantee()
+    guarantee, estimate = planned.guarantee(), None
     terminal.say(guarantee.sentence("in one period"))
+    if dry_run and planned.users_public is not None:
+        estimate = estimate_each_period(planned.mechanism, planned.calendar, planned.periods, planned.users_public)
+        terminal.say_all(each_period_lines(estimate))
+    elif dry_run:
+        terminal.say("With --users-public N: what would come out of single periods.")
     if not dry_run:
         with Ledger(None if ledger is None else Path(ledger)) as book:
             fix_periods(planned, Path(folder), book, new_population=new_population)
@@ -218,6 +225,7 @@ def _plan_periods(
             "all_periods": {"epsilon": epsilon, "delta": delta},
             "periods": [planned.calendar.label(n) for n in range(planned.periods)],
             "private": guarantee.private,
+            "estimate": None if estimate is None else estimate.record(),
         }
     )
 

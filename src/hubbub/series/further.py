@@ -154,7 +154,8 @@ class KeywordRecords(FurtherRecords):
 
     def named(self, t: int, queries: pa.Array) -> tuple[list[str], Integers]:
         """Write the words that are new among those of released queries: the file, and their ids."""
-        known = self.engine.fetch(f"SELECT keyword FROM {self._name('keys')}").column("keyword").combine_chunks()
+        kept = self.engine.fetch(f"SELECT kid, keyword FROM {self._name('keys')}").sort_by("kid")
+        known = kept.column("keyword").combine_chunks()
         words = words_of(queries.cast(pa.string()))
         fresh = words.filter(pc.invert(pc.is_in(words, value_set=known.cast(pa.string()))))
         ids = np.arange(len(known), len(known) + len(fresh))

@@ -7,8 +7,16 @@ from fractions import Fraction
 import pytest
 
 from hubbub.errors import ParameterError
-from hubbub.look.cadence import CadenceEstimate, WayToPublish, estimate_cadence, lists_within, shares
-from hubbub.look.cadence.words import lines
+from hubbub.look.cadence import (
+    CadenceEstimate,
+    WayToPublish,
+    estimate_cadence,
+    estimate_each_period,
+    lists_within,
+    shares,
+)
+from hubbub.look.cadence.words import each_period_lines, lines
+from hubbub.mechanisms.crowd.each import CrowdPerPeriod
 from hubbub.mechanisms.series import Series
 from hubbub.privacy.compose import compose
 
@@ -76,3 +84,23 @@ def test_one_period_is_one_list() -> None:
 def test_impossible_numbers_of_users_are_refused(users: int) -> None:
     with pytest.raises(ParameterError, match="out of range"):
         estimate_cadence(series(), users)
+
+
+def test_further_tables_are_estimated_beside_the_queries() -> None:
+    tables = ["queries", "clicks", "transitions", "keywords"]
+    all_of_them = Series(epsilon="9", delta="1e-3", periods=2, first="2026-01-01", length="5 days", tables=tables)
+    found = estimate_cadence(all_of_them, 20_000, preset="aol", room=10 * 400)
+    further = found.series.further
+    assert further.keys() == {"clicks", "transitions", "keywords"} and all(len(out) == 2 for out in further.values())
+    assert further["clicks"][-1] > 0 and further["keywords"][-1] > 0
+    alone = estimate_cadence(series(2), 20_000, preset="aol", room=10 * 400)
+    assert alone.series.further == {} and "clicks of the series" in "\n".join(lines(found))
+
+
+def test_single_periods_are_estimated_where_each_is_a_release() -> None:
+    crowd = CrowdPerPeriod(epsilon="6", delta="1e-4", periods=9, tables=["queries"])
+    found = estimate_each_period(crowd, series().calendar, 9, 20_000, preset="gotz", room=45 * 200)
+    assert list(found.out) == ["2026-01-01", "2026-01-16", "2026-01-26", "2026-02-10"]
+    assert all(queries > 0 for queries in found.out.values())
+    told = "\n".join(each_period_lines(found))
+    assert "no log was read" in told and f"2026-02-10  {found.out['2026-02-10']:,}" in told

@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.series_made_up import Row, log_of
 
 from hubbub.series import records
+from hubbub.series.further import KeywordRecords
 from hubbub.series.records import SeriesRecords
 
 NONE = np.zeros(0, np.int64)
@@ -44,3 +47,14 @@ def test_pools_and_counts_take_the_first_text(tmp_path: Path, first: list[Row]) 
     by_key, by_user = kept.counted(hers, np.array([0, 1]))
     assert list(kept.texts(by_key.column("kid").to_numpy()).values()) == [("a",)]
     assert by_user.to_pylist() == [{"person": 1, "n": 1}]
+
+
+def test_words_keep_their_ids_however_the_engine_reads_them(tmp_path: Path) -> None:
+    """The n-th word is the one with id n, not the n-th row that comes back."""
+    log = log_of(tmp_path, [("u", "old sky", 0)])
+    SeriesRecords(log.engine, tmp_path, [], b"secret")
+    pq.write_table(pa.table({"kid": [1, 0], "keyword": ["sky", "old"]}), tmp_path / "keywords.keys-000.parquet")
+    words = KeywordRecords(log.engine, tmp_path, ["keywords.keys-000.parquet"], b"secret", "keywords")
+    _, new = words.named(1, pa.array(["old sky", "new sky"]))
+    assert new.tolist() == [2] and words.texts(new) == {0: ("old",), 1: ("sky",), 2: ("new",)}
+    log.close()

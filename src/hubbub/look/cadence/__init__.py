@@ -9,7 +9,8 @@ for as many users as are stated. One run of each way, with noise that repeats it
 from __future__ import annotations
 
 import tempfile
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from math import ceil
 from pathlib import Path
@@ -23,7 +24,7 @@ import pyarrow.parquet as pq
 from hubbub.engines.duckdb import DuckDB
 from hubbub.errors import ParameterError
 from hubbub.ingest.schema import SCHEMA
-from hubbub.log import SearchLog
+from hubbub.log import Period, SearchLog
 from hubbub.look.cadence.selected import out_after
 from hubbub.look.estimate.simulate import each
 from hubbub.look.estimate.source import MOST_USERS, PRESET, Source
@@ -35,6 +36,7 @@ from hubbub.synth.presets import preset as preset_called
 
 if TYPE_CHECKING:
     from hubbub.mechanisms.series import Series
+    from hubbub.mechanisms.series.calendar import SeriesCalendar
 
 ROOM = 1_500_000
 """User-days of a made-up log: 4,000 users for a year. It takes some ten seconds."""
@@ -54,6 +56,8 @@ class WayToPublish:
     name: str
     releases: int
     out: tuple[int | None, ...]
+    further: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """By further table: how many of its keys are out after each period, where that is estimated."""
 
     @property
     def last(self) -> int:
@@ -97,34 +101,69 @@ class CadenceEstimate:
 
 def estimate_cadence(series: Series, users: int, *, preset: str = PRESET, room: int = ROOM) -> CadenceEstimate:
     """Estimate all three ways with the budget of this series, for so many users over all its planned periods."""
-    if not 1 <= users <= MOST_USERS:
-        raise ParameterError("The number of users is out of range.", given=users, allowed=f"1 to {MOST_USERS}")
     calendar, periods = series.calendar, series.constants.periods
-    span = calendar.span(0, periods - 1)
-    days = (span.last - span.first).days + 1
-    sample = max(1, min(users, room // days))
-    shape = lasting(preset_called(preset), span.first.isoformat(), days)
-    rows = pa.Table.from_batches(generate(sample, 0, shape), SCHEMA)
+    sample, rows = _made_up(calendar.span(0, periods - 1), users, preset, room)
     ends = np.array([calendar.span(n, n).seconds[1] for n in range(periods)])
     labels = tuple(calendar.label(n) for n in range(periods))
     budget = Fraction(series.settings["epsilon"]), Fraction(series.settings["delta"])
-    found = out_after(series.constants, rows, ends, users / sample)
+    found = out_after(series, rows, ends, users / sample)
     when = sorted({round(periods * (n + 1) / LISTS) - 1 for n in range(LISTS)} - {-1})
     parts = [
         crowd_list(crowd, rows, int(ends[n]), users, sample)
-        for n, crowd in zip(when, lists_within(*budget, len(when)), strict=True)
+        for n, crowd in zip(when, lists_within(*budget, len(when), series.tables), strict=True)
     ]
-    once = crowd_list(_crowd(*budget), rows, int(ends[-1]), users, sample)
+    once = crowd_list(_crowd(*budget, series.tables), rows, int(ends[-1]), users, sample)
     few = tuple(parts[when.index(n)] if n in when else None for n in range(periods))
     return CadenceEstimate(
         labels,
         users,
         sample,
-        shape.name,
-        WayToPublish(f"a series of {periods}", periods, tuple(found)),
+        preset,
+        WayToPublish(
+            f"a series of {periods}",
+            periods,
+            tuple(found["queries"]),
+            {table: tuple(out) for table, out in found.items() if table != "queries"},
+        ),
         WayToPublish(f"{len(when)} lists with crowd", len(when), few),
         WayToPublish("one list with crowd", 1, (None,) * (periods - 1) + (once,)),
     )
+
+
+def _made_up(span: Period, users: int, preset: str, room: int) -> tuple[int, pa.Table]:
+    """How many users are made up to stand for all, and their records of all these days."""
+    if not 1 <= users <= MOST_USERS:
+        raise ParameterError("The number of users is out of range.", given=users, allowed=f"1 to {MOST_USERS}")
+    days = (span.last - span.first).days + 1
+    sample = max(1, min(users, room // days))
+    shape = lasting(preset_called(preset), span.first.isoformat(), days)
+    return sample, pa.Table.from_batches(generate(sample, 0, shape), SCHEMA)
+
+
+@dataclass(frozen=True)
+class EachPeriodEstimate:
+    """What single periods would have, each a release of its own: queries by period, for some of the periods."""
+
+    users: int
+    sample: int
+    preset: str
+    out: Mapping[str, int]
+
+    def record(self) -> dict[str, object]:
+        """For the JSON document."""
+        return asdict(self)
+
+
+def estimate_each_period(
+    crowd: Crowd, calendar: SeriesCalendar, periods: int, users: int, *, preset: str = PRESET, room: int = ROOM
+) -> EachPeriodEstimate:
+    """Estimate some periods of so many users, the first and the last among them, each released by itself."""
+    sample, rows = _made_up(calendar.span(0, periods - 1), users, preset, room)
+    out = {}
+    for n in sorted({round((periods - 1) * part / (LISTS - 1)) for part in range(LISTS)}):
+        start, end = calendar.span(n, n).seconds
+        out[calendar.label(n)] = crowd_list(crowd, rows, end, users, sample, start)
+    return EachPeriodEstimate(users, sample, preset, out)
 
 
 def shares(lists: int) -> list[Fraction]:
@@ -132,17 +171,17 @@ def shares(lists: int) -> list[Fraction]:
     return [Fraction(1)] if lists == 1 else [(1 - KEPT) / (lists - 1)] * (lists - 1) + [KEPT]
 
 
-def lists_within(epsilon: Fraction, delta: Fraction, lists: int) -> list[Crowd]:
+def lists_within(epsilon: Fraction, delta: Fraction, lists: int, tables: tuple[str, ...] = ("queries",)) -> list[Crowd]:
     """So many releases that cost (ε, δ) together, if all of them are planned at the start."""
     if lists == 1:
-        return [_crowd(epsilon, delta)]
+        return [_crowd(epsilon, delta, tables)]
     low, high = Fraction(0), epsilon
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         tried = [_crowd(*part_of(middle, delta, share)) for share in shares(lists)]
         fits = compose([one.loss() for one in tried], float(delta)) <= epsilon
         low, high = (middle, high) if fits else (low, middle)
-    return [_crowd(*part_of(low, delta, share)) for share in shares(lists)]
+    return [_crowd(*part_of(low, delta, share), tables) for share in shares(lists)]
 
 
 def part_of(epsilon: Fraction, delta: Fraction, share: Fraction) -> tuple[Fraction, Fraction]:
@@ -155,12 +194,14 @@ def part_of(epsilon: Fraction, delta: Fraction, share: Fraction) -> tuple[Fracti
     return Fraction(ceil(high * 10**6), 10**6), delta * share
 
 
-def _crowd(epsilon: Fraction, delta: Fraction) -> Crowd:
-    return Crowd(epsilon=str(epsilon), delta=str(delta), tables=["queries"])
+def _crowd(epsilon: Fraction, delta: Fraction, tables: tuple[str, ...] = ("queries",)) -> Crowd:
+    return Crowd(epsilon=str(epsilon), delta=str(delta), tables=list(tables))
 
 
-def crowd_list(crowd: Crowd, rows: pa.Table, end: int, users: int, sample: int) -> int:
-    """How many queries a release has of all records before a time."""
+def crowd_list(crowd: Crowd, rows: pa.Table, end: int, users: int, sample: int, start: int | None = None) -> int:
+    """How many queries a release has of all records before a time, and from another one on if it is given."""
+    if start is not None:
+        rows = rows.filter(pc.field("time") >= start)
     with tempfile.TemporaryDirectory(prefix="hubbub-made-up-") as folder:
         path = Path(folder) / "log.parquet"
         pq.write_table(rows.filter(pc.field("time") < end), path, compression="none")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hubbub.look.cadence import CadenceEstimate
+from hubbub.look.cadence import CadenceEstimate, EachPeriodEstimate
 
 MEASURED = (
     "Measured on made-up logs of 120,000 users at (2, 1e-6): three lists with crowd, half of the budget kept for the "
@@ -25,6 +25,8 @@ def lines(found: CadenceEstimate) -> Iterator[str]:
         cells = ["" if way.out[n] is None else f"{way.out[n]:,}" for way in found.ways]
         row = "  ".join(f"{cell:>{len(head)}}" for cell, head in zip(cells, heads, strict=True))
         yield f"  {label:<{width}}  {row}".rstrip()
+    for table, out in found.series.further.items():
+        yield f"  {table} of the series, out so far: {', '.join(f'{n:,}' for n in out)}"
     yield from advice(found)
 
 
@@ -44,3 +46,14 @@ def advice(found: CadenceEstimate) -> Iterator[str]:
     if once > series:
         yield f"One list at the end has {once:,}: publishing on the way costs {1 - series / once:.0%} of it."
     yield MEASURED
+
+
+def each_period_lines(found: EachPeriodEstimate) -> Iterator[str]:
+    """What single periods would have, where each is a release of its own."""
+    yield (
+        f"What would come out, for {found.users:,} users who search as in `{found.preset}` "
+        f"(made up from {found.sample:,}; no log was read): queries of that period alone"
+    )
+    for label, queries in found.out.items():
+        yield f"  {label}  {queries:,}"
+    yield "Each period chooses anew: a query that is out in one may be missing in the next."
