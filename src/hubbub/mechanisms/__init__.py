@@ -25,6 +25,7 @@ from hubbub.mechanisms.base import Mechanism, Parameter, Tables
 from hubbub.mechanisms.baselines import Adaptive, GaussianThreshold, Geometric, Sips
 from hubbub.mechanisms.crowd import Crowd
 from hubbub.mechanisms.crowd.each import CrowdPerPeriod
+from hubbub.mechanisms.crowd.items import CrowdOfItems
 from hubbub.mechanisms.korolova import Korolova
 from hubbub.mechanisms.ngrams import NGrams
 from hubbub.mechanisms.optimal import Optimal
@@ -36,6 +37,7 @@ from hubbub.mechanisms.zealous import Zealous
 __all__ = [
     "Adaptive",
     "Crowd",
+    "CrowdOfItems",
     "GaussianThreshold",
     "Geometric",
     "KClick",

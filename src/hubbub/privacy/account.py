@@ -29,6 +29,7 @@ class Domain(StrEnum):
 
     OPEN = "unknown keys (learned from the data through the threshold)"
     CLOSED = "keys known without this step (a public list, or keys already released)"
+    UNSEEN = "keys of the log, none of which shows by this step (its noise only steers a later one)"
     SEEN = "keys that show because the log holds them (nothing limits what that tells)"
 
 
@@ -54,6 +55,8 @@ class Step:
             raise OurBug(f"step {self.name}: no accountant for noise {self.noise!r}")
         if self.scale <= 0 or min(self.l0, self.l1, self.linf) < 1 or self.l1 > self.l0 * self.linf:
             raise OurBug(f"step {self.name}: inconsistent scale or sensitivity")
+        if self.domain is Domain.UNSEEN and self.threshold is not None:
+            raise OurBug(f"step {self.name}: what nobody sees passes no threshold")
         if self.domain is Domain.OPEN and self.threshold is None:
             raise OurBug(f"step {self.name}: an open domain without a threshold has no guarantee")
         if self.floor < 1 or (self.floor > 1 and (self.linf > 1 or self.domain is Domain.CLOSED)):
@@ -69,7 +72,7 @@ class Step:
         """δ under add-remove, rounded up: the chance that a key only this user holds is released."""
         if self.domain is Domain.SEEN:
             return Decimal(1)
-        if self.domain is Domain.CLOSED or self.threshold is None:
+        if self.domain in (Domain.CLOSED, Domain.UNSEEN) or self.threshold is None:
             return Decimal(0)
         return threshold_delta(self.scale, self.threshold - (self.floor - 1), self.l0, self.l1, self.linf)
 

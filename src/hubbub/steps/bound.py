@@ -30,6 +30,11 @@ def hashed(keys: Keys, secret: bytes) -> str:
     return f"md5(concat('{_long(secret).hex()}', {parts}))"
 
 
+def lot(secret: bytes) -> str:
+    """The keyed hash of (secret, user), as SQL: an order of users that no record decides."""
+    return f"md5(concat('{_long(secret).hex()}', 'lot', '\x1f', uid))"
+
+
 def seeded(keys: Keys, secret: bytes) -> str:
     """What an engine's own hash takes: a number out of the secret, the user, the key's columns."""
     return f"CAST({int.from_bytes(_long(secret)[:7], 'big')} AS BIGINT), uid, {keys.list()}"

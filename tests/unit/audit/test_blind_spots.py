@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from hubbub.audit.checks import by_hand, clicked, listed, prior, ties
+from hubbub.audit.checks import ballots, by_hand, clicked, listed, prior, ties
+from hubbub.audit.mutants.ballots import BALLOT_MUTANTS
 from hubbub.audit.mutants.fault import Fault
 from hubbub.audit.mutants.lists import LIST_MUTANTS
 from hubbub.audit.mutants.shared import SHARED_MUTANTS
@@ -27,7 +28,9 @@ from hubbub.mechanisms.base import Rows
 from hubbub.noise import SecureNoise
 from hubbub.steps.counts import LocalCounts
 
-MUTANTS = {name: Fault(name, detector, changes) for name, detector, changes in (*SIZE_MUTANTS, *LIST_MUTANTS)}
+MUTANTS = {
+    name: Fault(name, detector, changes) for name, detector, changes in (*SIZE_MUTANTS, *LIST_MUTANTS, *BALLOT_MUTANTS)
+}
 
 
 def refuted(rows: Any) -> list[AuditRow]:
@@ -38,7 +41,7 @@ def test_every_blind_spot_is_in_the_audit() -> None:
     assert {by_hand.tests, ties.tests, listed.public} <= set(DETECTORS)
     besides = {name: plan.besides for name, plan in PLANS.items() if plan.besides}
     assert besides == {
-        "crowd": (listed.of_rounds, listed.sampled, prior.known),
+        "crowd": (listed.of_rounds, listed.sampled, prior.known, ballots.tests),
         "korolova": (clicked.of_korolova,),
         "zealous": (clicked.of_zealous,),
     }
@@ -59,6 +62,8 @@ QUICKLY = (
     "ties nearly follow ids",
     "replace states the ε of adding a user",
     "replace calibrated as adding a user",
+    "ballots follow what others hold",
+    "a look without a limit",
 )
 
 

@@ -133,7 +133,7 @@ def own_keys(step: Step) -> Fraction:
     """The δ that a step of Laplace noise needs, by the domain of its keys."""
     if step.domain is Domain.SEEN:
         return Fraction(1)
-    if step.domain is Domain.CLOSED:
+    if step.domain in (Domain.CLOSED, Domain.UNSEEN):
         return Fraction(0)
     if step.threshold is None:
         return Fraction(1)

@@ -26,6 +26,7 @@ from hubbub.audit.checks.counts import sensitivity
 from hubbub.audit.checks.exact import divergence, threshold_law
 from hubbub.audit.checks.whole import whole_runs
 from hubbub.audit.mutants.adaptive import ADAPTIVE_MUTANTS
+from hubbub.audit.mutants.ballots import BALLOT_MUTANTS
 from hubbub.audit.mutants.certificates import CERTIFICATE_MUTANTS
 from hubbub.audit.mutants.draws import CHAIN_MUTANTS
 from hubbub.audit.mutants.fault import Change, Fault
@@ -265,6 +266,7 @@ PLANTED_ELSEWHERE = (
     *SIZE_MUTANTS,
     *LIST_MUTANTS,
     *PRIOR_MUTANTS,
+    *BALLOT_MUTANTS,
     *CERTIFICATE_MUTANTS,
     *ADAPTIVE_MUTANTS,
 )

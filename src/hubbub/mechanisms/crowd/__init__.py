@@ -5,6 +5,7 @@
     recount     released keys counted again, users scaled        combine     both estimates of a count, weighed
     known       queries that anybody knows beforehand             stated      what the owner states, and what follows
     histograms  how busy users are, and when                     synthetic   a log of users that never were (walks)
+    items       one vote each, where users hold few items
 
 Theory and integer form: docs/proofs/crowd.md.
 """
@@ -27,7 +28,7 @@ from hubbub.mechanisms.crowd import known as of_known
 from hubbub.mechanisms.crowd.chain import Chain, CodedDomain, count, select_known, sessions, text_of
 from hubbub.mechanisms.crowd.common import noise_in_common
 from hubbub.mechanisms.crowd.known import KNOWN_FALSE, KNOWN_WORDS, LANGUAGE, LISTED, SMALL, of_these
-from hubbub.mechanisms.crowd.stated import STATED, defaults, reasons
+from hubbub.mechanisms.crowd.stated import STATED, ByStatement, defaults, reasons
 from hubbub.mechanisms.crowd.synthetic import synthesise
 from hubbub.mechanisms.crowd.walks import Public
 from hubbub.mechanisms.pairs import Draw
@@ -72,7 +73,7 @@ NOT_USERS = (
 )
 
 
-class Crowd(Mechanism, register=True):
+class Crowd(ByStatement, Mechanism, register=True):
     """Selection in rounds, then counts of what was selected; then the same for what hangs on it."""
 
     name = "crowd"

@@ -7,6 +7,7 @@ by name wins over the rule.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 from hubbub.mechanisms.parameter import Parameter, Value
 from hubbub.public.words import NONE
@@ -31,6 +32,31 @@ STATED = (
     Parameter("each", "integer", "stated: about how many different queries a user has", low=1, high=10**9, fact=True),
     Parameter("prefer", "choice", "what matters more, rows or counts", choices=("rows", "counts")),
 )
+
+
+ASIDE = ("variant", "neighbours", "tables", "serp", "pool", "vocabulary")
+"""What may be said besides a budget and stated facts where users vote."""
+
+
+def votes(given: Mapping[str, Any]) -> bool:
+    """Whether each user has one vote: items, queries alone, no list, counts not preferred, no rounds asked for."""
+    said = {name for name, value in given.items() if value is not None and value != ()} - set(ASIDE)
+    stated = {"epsilon", "delta", *(p.name for p in STATED)}
+    items = given.get("kind") == "items" and given.get("prefer") != "counts"
+    return items and tuple(given.get("tables") or ()) == ("queries",) and said <= stated
+
+
+class ByStatement:
+    """Makes the kind of mechanism that fits what the owner states."""
+
+    by_vote: ClassVar[type[ByStatement] | None] = None
+    """The one in which users vote; a class that has one knows it by name, and its subclasses do not."""
+
+    def __new__(cls, **given: object) -> Self:
+        """The class itself, or the one in which users vote."""
+        voting = vars(cls).get("by_vote") if votes(given) else None
+        made: Self = super().__new__(voting or cls)
+        return made
 
 
 def defaults(given: Mapping[str, Value]) -> dict[str, Value]:

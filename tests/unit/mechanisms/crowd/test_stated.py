@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import Hubbub
 
 from hubbub.errors import ParameterError
-from hubbub.mechanisms import build
+from hubbub.mechanisms import CrowdOfItems, build
 from hubbub.mechanisms.crowd.stated import FEW_USERS, defaults, reasons
 
 BUDGET = {"epsilon": 1, "delta": "1e-6"}
@@ -43,6 +43,23 @@ def test_a_card_has_what_was_stated_and_what_followed(stated: dict[str, Any]) ->
     assert {name: mechanism.settings[name] for name in stated} == stated
     again = build("crowd", {k: str(v) for k, v in mechanism.settings.items()}, tables=["queries"])
     assert again.settings == mechanism.settings and again.steps() == mechanism.steps()
+
+
+@pytest.mark.parametrize(
+    ("also", "tables", "votes"),
+    [
+        ({}, ["queries"], True),
+        ({"users": 900, "each": 2, "prefer": "rows"}, ["queries"], True),
+        ({"prefer": "counts"}, ["queries"], False),
+        ({"rounds": 5}, ["queries"], False),
+        ({"language": "none"}, ["queries"], False),
+        ({}, ["queries", "clicks"], False),
+    ],
+)
+def test_users_vote_for_items_unless_rounds_are_asked_for(also: dict[str, Any], tables: list[str], votes: bool) -> None:
+    mechanism = build("crowd", BUDGET | {"kind": "items"} | also, tables=tables)
+    assert isinstance(mechanism, CrowdOfItems) == votes
+    assert not isinstance(build("crowd", BUDGET | also, tables=tables), CrowdOfItems)
 
 
 def test_nothing_stated_is_on_no_card() -> None:
