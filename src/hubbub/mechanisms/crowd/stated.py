@@ -40,7 +40,7 @@ ASIDE = ("variant", "neighbours", "tables", "serp", "pool", "vocabulary")
 
 def votes(given: Mapping[str, Any]) -> bool:
     """Whether each user has one vote: items, queries alone, no list, counts not preferred, no rounds asked for."""
-    said = {name for name, value in given.items() if value is not None and value != ()} - set(ASIDE)
+    said = {name for name, value in given.items() if value is not None and value not in ((), [])} - set(ASIDE)
     stated = {"epsilon", "delta", *(p.name for p in STATED)}
     items = given.get("kind") == "items" and given.get("prefer") != "counts"
     return items and tuple(given.get("tables") or ()) == ("queries",) and said <= stated
