@@ -52,7 +52,7 @@ def table() -> str:
     told = {law: words + (usual if law == "discrete-gaussian" else "") for law, words in MEANS.items()}
     kinds = {
         "none that pays δ (`safelog`; keys of a public list)": PURE,
-        "discrete Laplace and a threshold (`korolova`, `zealous`, `sessions`, `optimal`)": told["discrete-laplace"],
+        "discrete Laplace and a threshold (`korolova`, `zealous`, `sessions`, `optimal`, `crowd` of items)": told["discrete-laplace"],
         "discrete Gaussian (`crowd`, `gaussian`, `sips`, `adaptive`)": told["discrete-gaussian"],
         "coins (`geometric`)": told["coins"],
     }
