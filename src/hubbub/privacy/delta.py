@@ -25,6 +25,7 @@ MEANS = {
     "may be passed more often than that, but by so little that no set of outputs gains more than δ.",
 }
 """By the law of the noise."""
+LAPLACE = "`korolova`, `zealous`, `sessions`, `optimal`, `crowd` of items"
 
 
 def means(steps: Sequence[AnyStep], epsilon: float | None, delta: float | None) -> str:
@@ -52,7 +53,7 @@ def table() -> str:
     told = {law: words + (usual if law == "discrete-gaussian" else "") for law, words in MEANS.items()}
     kinds = {
         "none that pays δ (`safelog`; keys of a public list)": PURE,
-        "discrete Laplace and a threshold (`korolova`, `zealous`, `sessions`, `optimal`, `crowd` of items)": told["discrete-laplace"],
+        f"discrete Laplace and a threshold ({LAPLACE})": told["discrete-laplace"],
         "discrete Gaussian (`crowd`, `gaussian`, `sips`, `adaptive`)": told["discrete-gaussian"],
         "coins (`geometric`)": told["coins"],
     }
