@@ -102,7 +102,7 @@ class SeriesOptions:
                 raise ParameterError(f"{option} belongs to the unit user.", given=given, next="leave it out")
         tables = [table.strip() for table in self.tables.split(",")]
         settings = {"epsilon": self.epsilon, "delta": self.delta, "periods": self.periods}
-        mechanism = CrowdPerPeriod(tables=tables, **settings)  # type: ignore[arg-type]
+        mechanism = CrowdPerPeriod(tables=tables, **settings)
         if self.first is None:
             raise ParameterError("--first DAY is missing.", next="name the first day of the first period")
         return PeriodsPlan(mechanism, calendar_of(self.first, self.length), **self.common())

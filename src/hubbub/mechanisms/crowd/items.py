@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hubbub.errors import ParameterError
+from hubbub.errors import OurBug, ParameterError
 from hubbub.mechanisms.base import Bound, Mechanism, Released, Tables, Value
 from hubbub.mechanisms.crowd import PROOF, Crowd
 from hubbub.mechanisms.crowd.combine import combine, enough
@@ -78,6 +78,8 @@ class VoteNoise:
         self, weights: Integers, before: Integers, marks: Integers, noise: NoiseSource
     ) -> tuple[Integers, Flags, Flags]:
         """The noisy votes, and which pass."""
+        if self.step.threshold is None:
+            raise OurBug("votes are tested")
         drawn = noise.laplace(self.step.name, self.step.scale, weights.size)
         now = (checked(weights) << VOTE_BITS) + drawn
         return now, (weights > 0) & (now >= self.step.threshold), np.zeros(now.size, bool)
