@@ -190,6 +190,10 @@ class CrowdOfItems(Crowd):
             "common: off by 20 to 45 % in the middle on real baskets at ε = 1 (bench/README.md)"
         )
 
+    def chosen(self) -> tuple[str, ...]:
+        """What follows from the statement."""
+        return ("each user has one vote, because users are stated to hold items",)
+
     def spurious(self) -> str:
         """Only keys with a vote are tested."""
         return "none: every released key was held by at least one user"
