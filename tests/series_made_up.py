@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from hubbub.engines import Engine
 from hubbub.engines.duckdb import DuckDB
 from hubbub.ingest import SCHEMA
 from hubbub.log import Period, SearchLog
@@ -39,6 +40,14 @@ def asked(users: range, query: str, period: int) -> list[Row]:
     return [(f"user {u}", query, period) for u in users]
 
 
+Make = Callable[[Path], Engine]
+
+
+def one_thread(work: Path) -> Engine:
+    """DuckDB, for logs of a few rows."""
+    return DuckDB(work, threads=1)
+
+
 def log_of(work: Path, rows: Iterable[Row], length: str = "month") -> SearchLog:
     """A log in which each row lies in its period."""
     calendar = SeriesCalendar(series().calendar.first, length)
@@ -48,26 +57,26 @@ def log_of(work: Path, rows: Iterable[Row], length: str = "month") -> SearchLog:
     return _log(work, [[u for u, _, _ in listed], times, [q for _, q, _ in listed], nothing, nothing])
 
 
-def _log(work: Path, columns: list[list[Any]]) -> SearchLog:
+def _log(work: Path, columns: list[list[Any]], engine: Make = one_thread) -> SearchLog:
     folder = work / f"log-{len(list(work.glob('log-*')))}"
     folder.mkdir(parents=True)
     table = pa.Table.from_arrays([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA)
     pq.write_table(table, folder / "log.parquet")
-    return SearchLog.over(folder / "log.parquet", DuckDB(folder, threads=1), folder)
+    return SearchLog.over(folder / "log.parquet", engine(folder), folder)
 
 
 Visit = tuple[str, str, str | None, int, int]
 """User, query, page, period, and the minute after its first hour."""
 
 
-def visits_of(work: Path, rows: Iterable[Visit]) -> SearchLog:
+def visits_of(work: Path, rows: Iterable[Visit], engine: Make = one_thread) -> SearchLog:
     """A log with pages and with times that make sessions."""
     calendar, listed = series().calendar, list(rows)
     start = [Period(calendar.begins(n), calendar.begins(n)).seconds[0] + 3600 for *_, n, _ in listed]
     times = [first + 60 * minute for first, (*_, minute) in zip(start, listed, strict=True)]
     users, queries, pages = ([row[i] for row in listed] for i in range(3))
     ranks = [None if page is None else 1 for page in pages]
-    return _log(work, [users, times, queries, ranks, pages])
+    return _log(work, [users, times, queries, ranks, pages], engine)
 
 
 PERIODS = 3

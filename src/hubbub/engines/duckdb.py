@@ -75,9 +75,10 @@ class DuckDB:
             self.connection.execute(sql)
 
     def scan(self, name: str, parquet: Path) -> None:
-        """Make a Parquet file readable under a name."""
-        path = str(parquet).replace("'", "''")
-        self._run(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM read_parquet('{path}')")
+        """Make a Parquet file readable under a name, or a folder of them, which other engines write."""
+        files = sorted(parquet.glob("*.parquet")) if parquet.is_dir() else [parquet]
+        listed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in files)
+        self._run(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM read_parquet([{listed}])")
 
     def register(self, name: str, table: pa.Table) -> None:
         """Make an Arrow table readable under a name."""

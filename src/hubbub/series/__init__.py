@@ -6,6 +6,7 @@ records   who held what, in the engine                          publish   what a
 state     files and manifest, tied to the ledger                arrays    what users have left, what keys gathered
 kept      what the state has of one table                       erase     a user who asks for it contributes no more
 periods   the other unit: crowd for each period                 next_period   adds a period, whatever the unit
+first_pairs   which pairs are counted, where a user has more than she may give
 """
 
 from __future__ import annotations

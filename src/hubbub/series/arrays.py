@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +11,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hubbub.mechanisms.series.rounds import SeriesSums
+from hubbub.errors import Refused
+from hubbub.mechanisms.series.rounds import LONGEST_WINDOW, SeriesSums
+from hubbub.privacy.existence import Cause
 from hubbub.steps.counts import Flags, Integers
 
 BEFORE, NOW = "before", "now"
+COPIES = 3
+"""How many times all sums are in memory at once, at most: as they were, with new keys, and as windows."""
 
 
 @dataclass(frozen=True)
@@ -79,3 +84,21 @@ def flagged(ids: Iterable[Integers], size: int) -> Flags:
     for each in ids:
         found[each] = True
     return found
+
+
+def memory_here() -> int:
+    """The memory of this machine, in bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def refuse_too_large(users: int, keys: int) -> None:
+    """Sums and what users have left are held by one process, whatever the engine: refused where they cannot be."""
+    numbers = COPIES * (keys * (LONGEST_WINDOW + 1) + users * len(Purses.__dataclass_fields__))
+    if 8 * numbers > memory_here():
+        raise Refused(
+            "What the queries of this series have gathered does not fit in the memory of this machine.",
+            given=f"{keys:,} queries and {users:,} users so far: {8 * numbers / 1e9:,.1f} GB",
+            allowed=f"{memory_here() / 1e9:,.1f} GB; records and pools may lie on Spark, these sums are in one place",
+            next="start it on a machine with more memory: nothing was drawn by this attempt",
+            because=Cause.ENDED,
+        )

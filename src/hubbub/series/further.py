@@ -21,8 +21,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hubbub.mechanisms.series.tables import TABLES
+from hubbub.series.first_pairs import first_pairs
 from hubbub.series.kept import prefix
-from hubbub.series.records import QUERY_TEXTS, first_pairs, scanned
+from hubbub.series.records import QUERY_TEXTS, scanned, written
 from hubbub.steps.bound import hashed
 from hubbub.steps.chosen import WordsIn, words_of
 from hubbub.steps.keys.keywords import WORDS
@@ -65,9 +66,8 @@ class FurtherRecords:
     def _file(self, kind: str, t: int) -> Path:
         return self.folder / f"{prefix(self.table)}{kind}-{t:03}.parquet"
 
-    def _write(self, kind: str, t: int) -> str:
-        self.engine.write(self._name(f"new_{kind}"), self._file(kind, t))
-        return self._file(kind, t).name
+    def _write(self, t: int, *kinds: str) -> list[str]:
+        return [name for kind in kinds for name in written(self.engine, self._name(f"new_{kind}"), self._file(kind, t))]
 
     # -------------------------------------------------------------- a new period
 
@@ -87,7 +87,7 @@ class FurtherRecords:
             f"SELECT person, {listed}, CAST({t} AS BIGINT) AS first FROM {self._name('new_now')} AS n "
             f"WHERE NOT EXISTS (SELECT 1 FROM {self._name('held')} AS h WHERE {same})",
         )
-        return [self._write(kind, t) for kind in ("now", "held")]
+        return self._write(t, "now", "held")
 
     def fill(self, t: int, limit: int, size: int, out: Integers) -> tuple[list[str], int]:
         """Fill its pools, with the queries that are out in `series_chosen`: the files, and how many keys are new."""
@@ -123,7 +123,7 @@ class FurtherRecords:
             f"JOIN ({every.format(self._name('new_keys'))}) AS k ON {self.keys.same('k', 'e')}",
         )
         new = int(engine.fetch("SELECT count(*) AS n FROM series_fresh_keys").column("n")[0].as_py())
-        return [self._write(kind, t) for kind in ("keys", "pool")], new
+        return self._write(t, "keys", "pool"), new
 
     # -------------------------------------------------------------- numbers
 
@@ -164,7 +164,7 @@ class KeywordRecords(FurtherRecords):
         self.engine.register(self._name("every"), pa.table({"kid": np.arange(len(every)), "keyword": every}))
         split = WordsIn(every)
         self.engine.map_batches(self._name("words"), "SELECT DISTINCT query FROM series_keys", split, WORDS)
-        return [self._write("keys", t)], ids
+        return self._write(t, "keys"), ids
 
     def held(self, t: int) -> tuple[str, str]:
         """Who held a query has held its words, first in the run in which she held the first of them."""

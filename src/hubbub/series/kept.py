@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hubbub.mechanisms.series.rounds import ArraySeriesPools, SeriesSums
@@ -65,8 +64,9 @@ class KeptTable:
 
     def pools(self, users: int, keys: int) -> ArraySeriesPools:
         """The pools of all users, with those pairs marked that entered in this run."""
-        pairs = [pq.read_table(path) for path in self.paths("pool")]
-        person, kid, run = (pa.concat_tables(pairs).column(name).to_numpy() for name in ("person", "kid", "run"))
+        files = [pq.read_table(path) for path in self.paths("pool")]
+        columns = ([file[name].to_numpy() for file in files] for name in ("person", "kid", "run"))
+        person, kid, run = map(np.concatenate, columns)
         return ArraySeriesPools(person, kid, run == self.t, users, keys)
 
     def purses(self) -> Purses:

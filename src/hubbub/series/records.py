@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from hubbub.series.first_pairs import PAIRS, first_pairs
 from hubbub.steps.bound import hashed
 from hubbub.steps.counts import Integers
-from hubbub.steps.keys import QUERIES, Keys
+from hubbub.steps.keys import QUERIES
 
 if TYPE_CHECKING:
     from hubbub.engines import Engine
@@ -44,13 +45,21 @@ def digest(secret: bytes, what: str, column: str) -> str:
 def scanned(engine: Engine, folder: Path, files: Iterable[str], kind: str, view: str, schema: pa.Schema) -> None:
     """All files of one kind as one view."""
     parts = []
-    for n, name in enumerate(sorted(name for name in files if name.split("-")[0] == kind)):
+    places = {name.split("/")[0] for name in files}  # a file, or the folder that an engine wrote
+    for n, name in enumerate(sorted(name for name in places if name.split("-")[0] == kind)):
         engine.scan(f"{view}_{n}", folder / name)
         parts.append(f"SELECT {', '.join(schema.names)} FROM {view}_{n}")
     if not parts:
         engine.register(f"{view}_none", schema.empty_table())
         parts = [f"SELECT * FROM {view}_none"]
     engine.view(view, " UNION ALL ".join(parts))
+
+
+def written(engine: Engine, table: str, path: Path) -> list[str]:
+    """Write a table into the folder of the state: the names of its files, as they stand there."""
+    engine.write(table, path)
+    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    return [str(file.relative_to(path.parent)) for file in files]
 
 
 class SeriesRecords:
@@ -128,11 +137,8 @@ class SeriesRecords:
 
     def write(self, t: int, folder: Path) -> list[str]:
         """Write what run t adds; the names of the files."""
-        names = []
-        for table in DELTAS:
-            names.append(f"{table}-{t:03}.parquet")
-            self.engine.write(f"series_new_{table}", folder / names[-1])
-        return names
+        new = {table: folder / f"{table}-{t:03}.parquet" for table in DELTAS}
+        return [name for table, path in new.items() for name in written(self.engine, f"series_new_{table}", path)]
 
     def added(self, table: str) -> int:
         """How many rows run t adds to a table; of keys, only the new ones."""
@@ -147,7 +153,7 @@ class SeriesRecords:
 
     def counted(self, pairs: str, allowed: Integers) -> tuple[pa.Table, pa.Table]:
         """Of these pairs, for each user the first `allowed` by hash: users by key, and keys by user."""
-        return first_pairs(self.engine, QUERIES, self.secret, pairs, QUERY_TEXTS, allowed)
+        return first_pairs(self.engine, QUERIES, self.secret, pairs, COUNTED_TEXTS, allowed)
 
     def texts(self, ids: Integers) -> dict[int, tuple[str, ...]]:
         """The text of keys by id."""
@@ -162,25 +168,7 @@ class SeriesRecords:
 
 QUERY_TEXTS = "(SELECT DISTINCT kid, query FROM series_keys)"
 """The text of every query by id; one whose text was erased may have come back with it."""
-
-
-def first_pairs(
-    engine: Engine, keys: Keys, secret: bytes, pairs: str, texts: str, allowed: Integers
-) -> tuple[pa.Table, pa.Table]:
-    """Of these pairs (person, kid), for each user the first `allowed` by hash: users by key, and keys by user."""
-    engine.register("series_allowed", pa.table({"person": np.arange(allowed.size), "most": allowed}))
-    order = f"row_number() OVER (PARTITION BY p.person ORDER BY {hashed(keys, secret)}, {keys.list()}) AS place"
-    placed = (
-        f"SELECT p.person AS person, p.kid AS kid, {order} FROM ({pairs}) AS p "
-        f"JOIN series_users AS u ON p.person = u.person JOIN {texts} AS k ON p.kid = k.kid"
-    )
-    engine.save(
-        "series_counted",
-        f"SELECT p.person AS person, p.kid AS kid FROM ({placed}) AS p "
-        "JOIN series_allowed AS a ON p.person = a.person WHERE p.place <= a.most",
-    )
-    each = "SELECT {0}, count(*) AS n FROM series_counted GROUP BY {0}"
-    return engine.fetch(each.format("kid")), engine.fetch(each.format("person"))
+COUNTED_TEXTS = f"(SELECT DISTINCT kid, query FROM series_keys WHERE kid IN (SELECT kid FROM {PAIRS}))"
 
 
 def _same(table: str, column: str) -> str:
@@ -192,7 +180,7 @@ def _pair(table: str) -> str:
 
 
 class EngineSeriesPools:
-    """The pools of a series inside an engine, without keys that are out."""
+    """The pools of a series inside a distributed engine, without keys that are out."""
 
     def __init__(self, engine: Engine, t: int, users: int, keys: int, out: Integers, pool: str = "series_pool") -> None:
         self._engine, self._users, self._keys = engine, users, keys

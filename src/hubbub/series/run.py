@@ -74,6 +74,7 @@ class SeriesRun:
         seen = np.union1d(seen, np.arange(0 if t else plan.listed))  # a listed query may always be released
         names.append(self.queries.write("seen", {"kid": seen}))
         new_users, keys = records.added("users"), keys + records.added("keys")
+        arrays.refuse_too_large(state.users + new_users, keys)
         names.append(self._gathered_with(TABLE, keys - state.keys))
         gone = self.queries.named("past", "sums")
         for table, kept in self.kept.items():
@@ -134,10 +135,7 @@ class SeriesRun:
         self.records()
         out, gathered, purses = kept.out()[0], kept.gathered(), kept.purses()
         size = gathered.now.size
-        pools: SeriesPools = kept.pools(state.users, size)
-        if self.engine.distributed:
-            pool = "series_pool" if table == TABLE else self._further(table).pool
-            pools = EngineSeriesPools(self.engine, t, state.users, size, out, pool)
+        pools = self._pools(table, size, out)
         for j in range(done, ROUNDS):
             before = SeriesRound(gathered, purses.selection)
             after = play(plan, t, j, pools, before, flagged([out], size), self.noise)
@@ -149,6 +147,13 @@ class SeriesRun:
             self.folder.commit(
                 replace(self.folder.state, stage=start + j + 1), names, gone=kept.named("purses", "sums")
             )
+
+    def _pools(self, table: str, size: int, out: Integers) -> SeriesPools:
+        """Where the pools of a table lie: with the workers of an engine that has some, else here."""
+        if not self.engine.distributed:
+            return self.kept[table].pools(self.folder.state.users, size)
+        pool = "series_pool" if table == TABLE else self._further(table).pool
+        return EngineSeriesPools(self.engine, self.t, self.folder.state.users, size, out, pool)
 
     def _open(self) -> None:
         """Keep which queries are out, and fill the pools of what is made of them, with noise for its new keys."""

@@ -142,8 +142,6 @@ def add(
             about = {"since": since, "other_ids": other_ids, "other_people": other_people}
         series = plan.mechanism.at(held.state.run, number, about["since"], other_ids=about["other_ids"])
         engine = rooms.enter_context(_engine()) if log is None else log.engine
-        if engine.distributed:
-            raise Refused("A series runs on DuckDB.", given=f"engine {engine.name}", next="say --engine duckdb")
         run = SeriesRun(series, held, engine, noise, bytes.fromhex(plan.secret))
         if log is not None and held.state.stage == IDLE:
             say("reading the period")

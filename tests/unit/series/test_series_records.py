@@ -1,4 +1,4 @@
-"""Where hashes are equal the text of a key decides: its id depends on what others asked."""
+"""Records of a series: where hashes are equal the text of a key decides; pools in an engine and as arrays are alike."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ import pyarrow.parquet as pq
 import pytest
 from tests.series_made_up import Row, log_of
 
+from hubbub.engines.duckdb import DuckDB
+from hubbub.mechanisms.series.rounds import ArraySeriesPools
 from hubbub.series import records
 from hubbub.series.further import KeywordRecords
-from hubbub.series.records import SeriesRecords
+from hubbub.series.records import EngineSeriesPools, SeriesRecords
+from hubbub.steps import bound
 
 NONE = np.zeros(0, np.int64)
 
 
 @pytest.fixture(autouse=True)
 def equal_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "hashed", lambda keys, secret: "md5('the same')")
+    for module in (records, bound):
+        monkeypatch.setattr(module, "hashed", lambda keys, secret: "md5('the same')")
 
 
 def two_runs(work: Path, first: list[Row]) -> SeriesRecords:
@@ -58,3 +62,18 @@ def test_words_keep_their_ids_however_the_engine_reads_them(tmp_path: Path) -> N
     _, new = words.named(1, pa.array(["old sky", "new sky"]))
     assert new.tolist() == [2] and words.texts(new) == {0: ("old",), 1: ("sky",), 2: ("new",)}
     log.close()
+
+
+def test_pools_in_an_engine_and_as_arrays_give_the_same_integers(tmp_path: Path) -> None:
+    chance = np.random.default_rng(3)
+    person, kid, run = chance.integers(0, 9, 60), chance.integers(0, 20, 60), chance.integers(0, 3, 60)
+    pairs = np.unique(np.stack([person, kid]), axis=1)
+    old, new = chance.integers(0, 4, 20), chance.integers(0, 21, 20)
+    units = chance.integers(0, 1 << 40, 9)
+    engine = DuckDB(tmp_path)
+    engine.register("series_pool", pa.table({"person": pairs[0], "kid": pairs[1], "run": run[: pairs.shape[1]]}))
+    there = EngineSeriesPools(engine, 2, 9, 20, NONE)
+    here = ArraySeriesPools(pairs[0], pairs[1], run[: pairs.shape[1]] == 2, 9, 20)
+    assert (there.squares(old, new) == here.squares(old, new)).all()
+    assert (there.sums(units) == here.sums(units)).all()
+    engine.close()

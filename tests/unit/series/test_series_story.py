@@ -23,7 +23,7 @@ from hubbub.privacy.existence import OWN_QUERY, STATED, Cause
 from hubbub.privacy.ledger import Ledger
 from hubbub.release.plan import Plan
 from hubbub.release.story import run_release
-from hubbub.series import SeriesPlan, add, end, fix, published, show, story
+from hubbub.series import SeriesPlan, add, arrays, end, fix, published, show, story
 from hubbub.series.state import alone
 
 pytestmark = pytest.mark.slow
@@ -317,3 +317,16 @@ def test_a_card_says_what_was_checked_and_what_was_stated(tmp_path: Path, book: 
     third = conditions(load(folder / "2020-03"))
     assert STATED in third and OWN_QUERY in third and UNKNOWN not in third and IDS not in third
     assert [f for f in check(folder / "2020-03") if not f.holds] == []
+
+
+def test_sums_that_do_not_fit_in_memory_are_refused_before_anything_is_drawn(
+    tmp_path: Path, book: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = begun(tmp_path, book)
+    with monkeypatch.context() as small:
+        small.setattr(arrays, "memory_here", lambda: 1000)
+        with pytest.raises(Refused, match="does not fit in the memory") as refused:
+            run(folder, book, tmp_path)
+    assert refused.value.because is Cause.ENDED
+    assert show(folder, book).interrupted is None, "no round was begun"
+    assert run(folder, book, tmp_path).label == "2020-01"
