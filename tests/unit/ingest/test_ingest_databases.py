@@ -89,25 +89,55 @@ def test_a_table_and_a_query_give_its_rows(
     assert kept(source, **what) == ROWS
 
 
-def test_one_snapshot_however_long_it_takes(postgresql: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@contextlib.contextmanager
+def changing(kind: str, source: str) -> Iterator[Any]:
+    """A cursor of somebody else's, whose changes are there at once."""
+    if kind == "postgresql":
+        driver = import_module("adbc_driver_postgresql.dbapi")
+        with driver.connect(source, autocommit=True) as other, other.cursor() as cursor:
+            yield cursor
+        return
+    connect = _mysql if kind == "mariadb" else lambda source: sqlite3.connect(source.partition("://")[2])
+    with contextlib.closing(connect(source)) as other, contextlib.closing(other.cursor()) as cursor:
+        if kind == "sqlite":
+            cursor.execute("PRAGMA journal_mode = WAL")  # else a reader keeps writers waiting
+        yield cursor
+        other.commit()
+
+
+@pytest.mark.parametrize("kind", ["postgresql", "mariadb", "sqlite"])
+def test_one_snapshot_however_long_it_takes(
+    kind: str,
+    embedded: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+) -> None:
     """Rows that are written while the log is read are not in it."""
-    driver = import_module("adbc_driver_postgresql.dbapi")
+    source = embedded.get(kind) or request.getfixturevalue(kind)
 
     def slowly(batches: Iterator[pa.RecordBatch], work: Path | None) -> Any:
         def between() -> Iterator[pa.RecordBatch]:
             for at, batch in enumerate(batches):
                 if at == 0:
-                    with driver.connect(postgresql, autocommit=True) as other, other.cursor() as cursor:
+                    with changing(kind, source) as cursor:
                         cursor.execute("INSERT INTO searches (who, what) VALUES ('late', 'late')")
                 yield batch
 
         return frames.kept(between(), work)
 
+    with changing(kind, source) as cursor:
+        cursor.execute("SELECT count(*) FROM searches")  # a file of SQLite's is set up for writers beside readers
+        cursor.fetchall()
     monkeypatch.setattr(databases, "kept", slowly)
-    with fetched(postgresql, None, "searches", tmp_path) as file:
-        assert "late" not in pq.read_table(file)["who"].to_pylist()
-    with driver.connect(postgresql, autocommit=True) as other, other.cursor() as cursor:
+    with fetched(source, None, "searches", tmp_path / "work") as file:
+        first = pq.read_table(file)["who"].to_pylist()
+    with fetched(source, None, "searches", tmp_path / "work") as file:
+        later = pq.read_table(file)["who"].to_pylist()
+    with changing(kind, source) as cursor:
         cursor.execute("DELETE FROM searches WHERE who = 'late'")
+    late = "late" if kind == "postgresql" else b"late"
+    assert (first.count(late), later.count(late)) == (0, 1)
 
 
 def test_a_release_from_a_database_keeps_no_password(
