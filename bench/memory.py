@@ -50,7 +50,8 @@ def made(shape: str, rows: int, folder: Path) -> Iterator[str]:
         return
     file = folder / f"log.{shape}"
     select = ROWS.format(**words, time="1141171200 + n % 7000000", numbers=f"range(1, {rows} + 1) AS r(n)")
-    code = f"import duckdb; duckdb.sql('''COPY ({select}) TO '{file}' {FILES[shape]}''')"
+    quiet = "import duckdb; duckdb.sql('SET enable_progress_bar = false')"
+    code = f"{quiet}; duckdb.sql('''COPY ({select}) TO '{file}' {FILES[shape]}''')"
     subprocess.run([sys.executable, "-c", code], check=True)
     yield str(file)
     file.unlink()

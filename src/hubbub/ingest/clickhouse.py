@@ -165,7 +165,7 @@ def quoted(name: str) -> str:
 
 def _said(data: bytes) -> str:
     """The exception that a server wrote into bytes; nothing if there is none."""
-    found = re.search(rb"Code: \d+\. DB::(Net)?Exception.*", data, re.DOTALL)
+    found = re.search(rb"Code: \d+[.,] [^\n]{0,30}DB::(Net)?Exception.*", data, re.DOTALL)
     return found.group().decode(errors="replace").split("__exception__")[0] if found else ""
 
 
