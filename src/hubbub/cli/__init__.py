@@ -24,6 +24,7 @@ from hubbub.cli.demo import demo
 from hubbub.cli.estimate import estimate
 from hubbub.cli.evaluate import evaluate
 from hubbub.cli.export import export
+from hubbub.cli.index import index
 from hubbub.cli.inspect import inspect
 from hubbub.cli.ledger import ledger
 from hubbub.cli.options import Listed
@@ -35,6 +36,7 @@ from hubbub.cli.review import review
 from hubbub.cli.series import series
 from hubbub.cli.studio import studio
 from hubbub.cli.synth import synth
+from hubbub.cli.withdraw import withdraw
 
 app = typer.Typer(
     name="hubbub",
@@ -45,7 +47,22 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _one in (demo, synth, inspect, estimate, release, evaluate, compare, attack, report, export, card, review):
+for _one in (
+    demo,
+    synth,
+    inspect,
+    estimate,
+    release,
+    evaluate,
+    compare,
+    attack,
+    report,
+    export,
+    card,
+    review,
+    withdraw,
+    index,
+):
     app.command(cls=Listed)(_one)
 app.add_typer(series, name="series")
 app.add_typer(ledger, name="ledger")

@@ -22,7 +22,20 @@ Group = TypeVar("Group")
 APART = ("config", "set")  # the file itself, and what is a table in it
 BUDGET = ("epsilon", "delta")  # options that are settings: --epsilon E is --set epsilon=E
 NUMBERS = (*BUDGET, "max_rejects")  # text on the command line, where 5% and 1e-6 are numbers, too
-PATHS = ("log", "out", "serp", "pool", "public_list", "prior", "previous", "work", "ledger", "deny", "allow")
+PATHS = (
+    "log",
+    "out",
+    "serp",
+    "pool",
+    "public_list",
+    "prior",
+    "previous",
+    "work",
+    "ledger",
+    "deny",
+    "allow",
+    "supersedes",
+)
 TEXTS = list[str]
 KINDS = {int: "a whole number", bool: "true or false", str: "text", TEXTS: "text, or a list of texts"}
 

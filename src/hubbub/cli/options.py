@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 from typer.core import TyperCommand
 
+from hubbub.cli.care import AllowFile, AsDraft, Because, DenyFile, ScreenRules, Supersedes
 from hubbub.cli.names import NAMES
 from hubbub.errors import ParameterError, Refused
 
@@ -131,16 +132,9 @@ class ReadingOptions:
         ),
     ] = None
     canonical_urls: Annotated[bool | None, typer.Option("--canonical-urls", help="Canonicalise clicked URLs.")] = None
-    screen: Annotated[
-        str | None,
-        typer.Option(help="Take out records that look personal: none, default, or rules: {rules}.", metavar="RULES"),
-    ] = None
-    deny: Annotated[
-        str | None, typer.Option(help="Texts to take out, one a line; glob: and re: begin patterns.", metavar="FILE")
-    ] = None
-    allow: Annotated[
-        str | None, typer.Option(help="Texts that no rule of --screen takes out, in the same form.", metavar="FILE")
-    ] = None
+    screen: ScreenRules = None
+    deny: DenyFile = None
+    allow: AllowFile = None
 
     def roles(self) -> dict[str, str] | None:
         """Which column has which role, where --columns says it."""
@@ -389,9 +383,9 @@ class ReleaseOptions(OwnerOptions):
     not_private: Annotated[bool | None, typer.Option("--not-private", help="Accept a release that is not private.")] = (
         None
     )
-    review: Annotated[
-        bool | None, typer.Option("--review", help="Make a draft, for somebody to look at: hubbub review.")
-    ] = None
+    supersedes: Supersedes = None
+    because: Because = None
+    review: AsDraft = None
 
 
 def whole_number(value: int | None, name: str, least: int = 1, most: int | None = None) -> int | None:

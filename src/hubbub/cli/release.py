@@ -31,6 +31,7 @@ def release(mechanism: MechanismOptions, options: ReleaseOptions, log: NewLogOpt
     from hubbub.release.plan import Plan
     from hubbub.release.refusals import admit
     from hubbub.release.story import run_admitted
+    from hubbub.release.succession import Earlier
 
     stated = read_configuration(log.config)
     log, asked, options = stated.fill(log), stated.fill(mechanism), stated.fill(options)
@@ -39,6 +40,7 @@ def release(mechanism: MechanismOptions, options: ReleaseOptions, log: NewLogOpt
     if not options.out:
         raise ParameterError("--out DIR is missing.", next="name the folder to make; see hubbub release --help")
     settings = asked.knowing(settings, options.users_public)
+    earlier = Earlier.opened(options.supersedes, options.because)
     built = asked.build(settings, canonical_urls=log.canonical_urls)
     plan = Plan(
         built,
@@ -50,6 +52,7 @@ def release(mechanism: MechanismOptions, options: ReleaseOptions, log: NewLogOpt
         seed=whole_number(options.seed, "seed", least=0),
         not_private=bool(options.not_private),
         review=bool(options.review),
+        supersedes=None if earlier is None else earlier.named(options.because or ""),
         run=resolved(log, asked, options) | {"set": settings, "card": stated.card},
         **options.stated(),
     )
@@ -71,6 +74,8 @@ def release(mechanism: MechanismOptions, options: ReleaseOptions, log: NewLogOpt
         with open_log(told, owner.period, terminal, kept) as raw:
             result = run_admitted(raw, admitted, ledger, say=terminal.note, tell=terminal.say)
         spent = ledger.spent(plan.population)
+    if earlier is not None and not plan.review and (failed := earlier.tell(plan.out)):
+        terminal.warn(failed)
     if result.warning:
         terminal.warn(result.warning)
     for note in result.notes:

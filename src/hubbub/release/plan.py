@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -43,6 +44,8 @@ class Plan:
     """Make it though rows lie outside, which do not count."""
     review: bool = False
     """Make a draft, which stands beside `owner-only/` until somebody approves it."""
+    supersedes: Mapping[str, str] | None = None
+    """The earlier release in whose place it is, and why, as on the card."""
     run: dict[str, object] = field(default_factory=dict)
     """The command's own options, kept in `owner-only/run.toml` so that it can be run again."""
 
@@ -79,6 +82,7 @@ class Plan:
             drop_outside=self.drop_outside,
             other_people=self.other_people,
             draft=self.review,
+            supersedes=self.supersedes,
         )
 
     def remarks(self) -> list[str]:

@@ -38,7 +38,8 @@ PROMISED = {
     "--arriving=0.0 --leaving=0.0",
     "inspect": f"log {LOG} --max-rejects --rejects",
     "estimate": f"log {LOG} --max-rejects {MECHANISM} --users --preset --sample --runs",
-    "release": f"log {LOG} --max-rejects {MECHANISM} {OWNER} --out --seed --not-private --review",
+    "release": f"log {LOG} --max-rejects {MECHANISM} {OWNER} --out --seed "
+    "--not-private --review --supersedes --because",
     "evaluate": f"release! --log {LOG} --task --truth --seed=0",
     "compare": f"log {READ} --work --epsilon --delta --set --pool --mechanism --task --draws=5 --truth --out --sweep "
     "--plot=volume,error --seed=0 --jobs=2",
@@ -48,6 +49,8 @@ PROMISED = {
     "card": "release! --check=False --registry",
     "review": "release! --write --strike --strike-rules --deny --topics --names --approve=False --by --out --show=40 "
     "--ledger",
+    "withdraw": "release! --reason! --superseded-by",
+    "index": "folder! --out! --population",
     "audit": "--mechanism --quick=False --mutants=False",
     "reproduce": "id --experiments=False --users --draws --seed --out --log --format --columns --canonical-urls "
     "--separator --encoding --time-format --query-parameter --drop-agents --max-searches-a-day --query --table "
