@@ -7,7 +7,6 @@ them affordable; anything else (pipes, heredocs, other programs) is given to bas
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
 import re
 import shlex
@@ -17,8 +16,8 @@ import types
 from pathlib import Path
 
 from tests.docs.blocks import Block, blocks, name
+from tests.forked import forked, say_into
 
-IMPORTED = ["hubbub.cli", "hubbub.release", "hubbub.mechanisms", "hubbub.look.estimate", "duckdb", "pandas", "polars"]
 SHELL_ONLY = set("|&;<$`~*?(){}#")
 TOGETHER = re.compile(r"<<|^(cd|export|for|if|while|\w+=)\b", re.MULTILINE)
 
@@ -26,25 +25,13 @@ TOGETHER = re.compile(r"<<|^(cd|export|for|if|while|\w+=)\b", re.MULTILINE)
 def read(page: Path, where: Path) -> None:
     """Run a page's blocks in a folder; the output is in the message if one fails."""
     said = where.with_suffix(".out")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(IMPORTED)
-    process = context.Process(target=_read, args=(page, where, said))
-    process.start()
-    process.join(300)
-    if process.exitcode is None:
-        process.kill()
-        process.join()
-    assert process.exitcode == 0, (
-        f"exit {process.exitcode}\n{said.read_text(encoding='utf-8', errors='replace')[-6000:]}"
-    )
+    code = forked(_read, page, where, said)
+    assert code == 0, f"exit {code}\n{said.read_text(encoding='utf-8', errors='replace')[-6000:]}"
 
 
 def _read(page: Path, where: Path, said: Path) -> None:
     """In the process of the page."""
-    out = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    os.dup2(out, 1)
-    os.dup2(out, 2)
-    sys.stdout.reconfigure(encoding="utf-8", line_buffering=True)  # type: ignore[union-attr]
+    say_into(said)
     os.chdir(where)
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     os.environ["HUBBUB_LEDGER"] = str(where / "ledger-of-the-page.sqlite")

@@ -17,26 +17,12 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import RELEASE, Hubbub
+from tests.forked import kill_at
 
 from hubbub.card import check
 from hubbub.privacy.ledger import Ledger
 
 pytestmark = pytest.mark.slow
-
-KILLED = """
-import os, pkgutil, signal, sys
-place, moment, *sys.argv[1:] = sys.argv[1:]
-owner, _, name = place.rpartition(".")
-owner = pkgutil.resolve_name(owner)
-real = getattr(owner, name)
-def killed(*arguments, **options):
-    if moment == "after":
-        real(*arguments, **options)
-    os.kill(os.getpid(), signal.SIGKILL)
-setattr(owner, name, killed)
-from hubbub.cli import main
-main()
-"""
 
 # place, moment, what the ledger then holds, whether OUT is there
 POINTS = [
@@ -65,30 +51,26 @@ def arguments(log: Path, folder: Path, out: str = "out") -> list[str]:
     return ["release", str(log), *RELEASE, *(str(part) for pair in places.items() for part in pair)]
 
 
-def kill(log: Path, folder: Path, name: str) -> None:
-    """One release in a process of its own, killed where the name says."""
+def kill_later(log: Path, folder: Path, name: str) -> None:
+    """One release in a process of its own, killed when the name says."""
     where, _, when = name.rpartition(" ")
-    timed = where in ("start", "running")
-    program = ["-m", "hubbub"] if timed else ["-c", KILLED, where, when]
-    command = [sys.executable, *program, *arguments(log, folder)]
+    command = [sys.executable, "-m", "hubbub", *arguments(log, folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         if where == "running":
             process.stdout.readline()
-        if timed:
-            time.sleep(float(when))
-            process.kill()
-        _, said = process.communicate()
-    if not timed:
-        assert process.returncode == -signal.SIGKILL, said.decode()
+        time.sleep(float(when))
+        process.kill()
 
 
 @pytest.fixture(scope="module")
 def graves(log_file: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Where each of the killed runs was, all of them run a few at a time."""
+    """Where each of the killed runs was; those that are killed by the clock run a few at a time."""
     folders = {name: tmp_path_factory.mktemp("killed") for name in NAMES}
+    for name, (place, moment, _, _) in zip(NAMES, POINTS, strict=False):
+        kill_at(place, moment, arguments(log_file, folders[name]), folders[name] / "said")
     with ThreadPoolExecutor(3) as pool:
-        list(pool.map(lambda name: kill(log_file, folders[name], name), NAMES))
+        list(pool.map(lambda name: kill_later(log_file, folders[name], name), NAMES[len(POINTS) :]))
     return folders
 
 
@@ -143,7 +125,7 @@ def test_killed_at_any_time(graves: dict[str, Path], hubbub: Hubbub, log_file: P
 
 def test_the_killed_runs_left_something_to_sweep(log_file: Path, hubbub: Hubbub, tmp_path: Path) -> None:
     """The dead are told from the living by their locks, and from other people's folders by their names."""
-    kill(log_file, tmp_path, "hubbub.privacy.ledger.Ledger.reserve after")
+    kill_at("hubbub.privacy.ledger.Ledger.reserve", "after", arguments(log_file, tmp_path), tmp_path / "said")
     place, work = tmp_path / "place", tmp_path / "work"
     (partial,), (copy,) = place.iterdir(), work.iterdir()
     assert (partial / "owner-only" / "rejects.parquet").exists()

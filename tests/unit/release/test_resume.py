@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 from tests.conftest import Hubbub, aol_lines
+from tests.forked import kill_at
 
 from hubbub.card import check
 from hubbub.engines import resumable
@@ -28,23 +26,6 @@ pytestmark = pytest.mark.slow
 
 CROWD = ("--format", "aol", "--mechanism", "crowd", "--epsilon", "8", "--delta", "1e-3")
 CHAIN = (*CROWD, "--tables", "queries,clicks")
-
-KILLED = """
-import os, pkgutil, signal, sys
-place, moment, worth, *sys.argv[1:] = sys.argv[1:]
-owner, _, name = place.rpartition(".")
-owner = pkgutil.resolve_name(owner)
-real = getattr(owner, name)
-def killed(*arguments, **options):
-    if moment == "after":
-        real(*arguments, **options)
-    os.kill(os.getpid(), signal.SIGKILL)
-setattr(owner, name, killed)
-import hubbub.engines.resumable as resumable
-resumable.WORTH = float(worth)
-from hubbub.cli import main
-main()
-"""
 
 # where a run is killed, whether it had reserved, and tables that need not be computed again
 BEFORE = [
@@ -75,9 +56,8 @@ def command(log: Path, folder: Path, *more: str) -> list[str]:
 
 def kill(log: Path, folder: Path, place: str, moment: str, *more: str, worth: float = 0) -> None:
     """One release in a process of its own, killed where the name says; every table counts as one that took long."""
-    arguments = [sys.executable, "-c", KILLED, place, moment, str(worth), *command(log, folder, *more)]
-    done = subprocess.run(arguments, capture_output=True, check=False)
-    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    settings = {"hubbub.engines.resumable.WORTH": worth}
+    kill_at(place, moment, command(log, folder, *more), folder.parent / f"{folder.name}-said", **settings)
 
 
 def states(folder: Path) -> list[str]:

@@ -1,0 +1,72 @@
+"""Processes of tests that need not import everything anew: forked from one that has the imports behind it.
+
+Loading hubbub and its libraries takes longer than most of what such a process does. All share one server, and so one
+list of what it has loaded. Environment and place are what the process sets itself.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pkgutil
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+LOADED = [
+    *("hubbub.cli", "hubbub.release", "hubbub.mechanisms", "hubbub.look.estimate", "hubbub.show.owner"),
+    *("duckdb", "pandas", "polars", "scipy.special", "scipy.stats"),
+]
+
+
+def forked(target: Callable[..., object], *arguments: Any) -> int | None:
+    """Run a function in a process of its own, for five minutes at most, and give back its exit code."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(LOADED)
+    process = context.Process(target=target, args=arguments)
+    process.start()
+    process.join(300)
+    if process.exitcode is None:
+        process.kill()
+        process.join()
+    return process.exitcode
+
+
+def say_into(said: Path) -> None:
+    """In the process: whatever it prints goes to a file."""
+    out = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(out, 1)
+    os.dup2(out, 2)
+    sys.stdout.reconfigure(encoding="utf-8", line_buffering=True)  # type: ignore[union-attr]
+
+
+def kill_at(place: str, moment: str, arguments: Sequence[str], said: Path, **settings: float) -> None:
+    """A `hubbub` that is killed, as by kill -9, before or after a call; settings are values of other places."""
+    code = forked(_killed, place, moment, list(arguments), said, settings)
+    assert code == -signal.SIGKILL, f"exit {code}\n{said.read_text(encoding='utf-8', errors='replace')}"
+
+
+def _killed(place: str, moment: str, arguments: list[str], said: Path, settings: dict[str, float]) -> None:
+    """In the process."""
+    from hubbub.cli import main
+
+    say_into(said)
+    for name, value in settings.items():
+        _set(name, value)
+    real = pkgutil.resolve_name(place)
+
+    def killed(*given: Any, **options: Any) -> None:
+        if moment == "after":
+            real(*given, **options)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    _set(place, killed)
+    sys.argv[1:] = arguments
+    main()
+
+
+def _set(place: str, value: Any) -> None:
+    owner, _, name = place.rpartition(".")
+    setattr(pkgutil.resolve_name(owner), name, value)
