@@ -8,13 +8,13 @@ import pytest
 
 from hubbub.audit import recurring
 from hubbub.audit.checks import series_kept, series_tables
-from hubbub.audit.mutants.series import SERIES_MUTANTS
+from hubbub.audit.mutants.series import SERIES_MUTANTS, joint
 from hubbub.audit.protocols import QUICK
 from hubbub.audit.suite import verdict
 
-IN_ENGINE = (series_kept.of_pools, series_kept.of_state, series_tables.tests, series_tables.of_list)
+SLOW = (joint, series_kept.of_pools, series_kept.of_state, series_tables.tests, series_tables.of_list)
 """Checks that take seconds; the faults they must see are planted by `hubbub audit --mutants`, as all others are."""
-ON_ARRAYS = [fault for fault in SERIES_MUTANTS if fault.detector not in IN_ENGINE]
+ON_ARRAYS = [fault for fault in SERIES_MUTANTS if fault.detector not in SLOW]
 
 
 @pytest.mark.slow

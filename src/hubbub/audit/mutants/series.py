@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from hubbub.audit.checks import series as checks
-from hubbub.audit.checks import series_kept, series_tables
+from hubbub.audit.checks import series_joint, series_kept, series_tables
 from hubbub.audit.mutants.fault import Fault, Planted
 from hubbub.audit.protocols import QUICK, AuditRow, Effort, Subject
 from hubbub.mechanisms.series import Series
 from hubbub.mechanisms.series.constants import DELTA_TESTS, SeriesConstants
-from hubbub.mechanisms.series.rounds import ArraySeriesPools, SeriesRound, SeriesSums
+from hubbub.mechanisms.series.rounds import ArraySeriesPools, SeriesRound, SeriesSums, roots
 from hubbub.mechanisms.series.tables import TABLES
 from hubbub.noise import NoiseSource, SeededNoise
 from hubbub.privacy.gaussian import threshold_for
@@ -189,6 +189,23 @@ def _no_filter(spend: Any) -> Any:
     return lambda plan, t, j, left, n2: (spend(plan, t, j, np.full_like(left, plan.budget), n2)[0], left)
 
 
+def _all_of_it_for_clicks(spend: Any) -> Any:
+    """Every round of clicks may spend all that a user had at first."""
+
+    def broken(plan: SeriesConstants, t: int, j: int, left: Integers, n2: Integers) -> tuple[Integers, Integers]:
+        if not plan.of:
+            return spend(plan, t, j, left, n2)  # type: ignore[no-any-return]
+        most = plan.budget * plan.multiples(t)[j] // (plan.common * np.maximum(n2, 1))
+        return np.where(n2 > 0, roots(most), 0), left
+
+    return broken
+
+
+def joint() -> Iterator[AuditRow]:
+    """Queries and clicks together, with few copies."""
+    return series_joint.tests(FEW)
+
+
 def _wide(fill: Any) -> Any:
     return lambda self, t, limit, out: fill(self, t, 9 * limit, out)
 
@@ -301,6 +318,7 @@ FAULTS: tuple[Planted, ...] = (
         {f"{CONSTANTS}.threshold": _chance(lambda plan: _entries(plan, plan.periods, lambda t: t + 1) / plan.limit)},
     ),
     ("every table takes the whole budget", detector("constants"), {f"{TABLE_PARTS}:shares": _whole}),
+    ("no filter for clicks, seen in the transcript", joint, {f"{ROUNDS}:spend": _all_of_it_for_clicks}),
     ("more clicks of a run than D_c", series_tables.tests, {f"{FURTHER}.fill": _wide_fill}),
     ("clicks that nobody has in a pool any more are forgotten", series_tables.tests, {ERASED: _forgotten}),
     ("a listed query comes out only if somebody holds it", series_tables.of_list, {f"{KEPT}.seen": _held_only}),
