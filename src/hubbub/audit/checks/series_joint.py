@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -27,10 +28,8 @@ NOT_YET = -1
 
 def two_tables() -> Series:
     """A δ at which a violation would show."""
-    tables, few = ["queries", "clicks"], {"D": 2, "D_c": 2}
-    return Series(
-        epsilon="0.5", delta="0.1", periods=2, counts=0, first="2020-01-01", length="day", tables=tables, **few
-    )
+    few: dict[str, Any] = {"D": 2, "D_c": 2, "tables": ["queries", "clicks"], "counts": 0}
+    return Series(epsilon="0.5", delta="0.1", periods=2, first="2020-01-01", length="day", **few)
 
 
 class TinyTable:
