@@ -102,10 +102,11 @@ def described(card: Card, tables: list[Shown]) -> dict[str, object]:
 
 def headline(tables: list[Shown]) -> list[str]:
     """How much there is: "175 queries", "1 click"; rows where a table has no plural to count in."""
-    return [_counted(table.name, table.total) for table in tables]
+    return [counted(table.name, table.total) for table in tables]
 
 
-def _counted(name: str, rows: int) -> str:
+def counted(name: str, rows: int) -> str:
+    """So many rows of a table, in words."""
     if not name.endswith("s"):
         return f"{rows:,} {'row' if rows == 1 else 'rows'} of a {name}"
     singular = "query" if name == "queries" else name.removesuffix("s")

@@ -152,6 +152,17 @@ def test_scores_without_a_place_make_one(log_file: Path, released: Path, tmp_pat
 @pytest.mark.slow
 def test_the_demo_scores_its_release(hubbub: Hubbub, tmp_path: Path) -> None:
     text = hubbub("demo", "--out", tmp_path / "demo", "--users", "300").stdout
-    assert "hubbub evaluate" in text and "published_volume" in text and "hit_probability" in text
+    told = (tmp_path / "demo" / "details.txt").read_text(encoding="utf-8")
+    assert "published_volume" in told and "hit_probability" in told
+    assert len(text.splitlines()) < 48, "two screens"
+    for part in (
+        "WHAT WENT IN",
+        "WHAT CAME OUT",
+        "WHAT IS PROMISED",
+        "WHAT IT COST",
+        "WHAT TO OPEN",
+        "% of all searches",
+    ):
+        assert part in text
     kept: dict[str, Any] = read(tmp_path / "demo/release-1/owner-only")
     assert set(kept) == {"counts", "index-caching", "details"}
