@@ -71,7 +71,8 @@ def story(users: int, log: Path, made: Path, ledger: Path, details: Path) -> Ite
     yield f"  A made-up search log in the format of the AOL log of 2006: {users:,} users, three months, nobody real."
     yield f"  They asked {counts['queries.distinct']['original']:,} different queries, nearly all of them once. {log}"
     yield "\nWHAT CAME OUT"
-    yield f"  {', '.join(counted(name, table.num_rows) for name, table in tables.items())}: what many users share, with noise in every number."
+    rows = ", ".join(counted(name, table.num_rows) for name, table in tables.items())
+    yield f"  {rows}: what many users share, with noise in every number."
     yield "  The most frequent queries:"
     yield f"  {'query':<32} {'users':>7}   give or take"
     for row in tables["queries"].slice(0, 6).to_pylist():
