@@ -10,7 +10,6 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Annotated, Any
 
-import pyarrow.parquet as pq
 import typer
 
 from hubbub.cli.estimate import estimate
@@ -19,7 +18,6 @@ from hubbub.cli.inspect import inspect
 from hubbub.cli.release import release
 from hubbub.cli.synth import synth
 from hubbub.cli.terminal import Terminal, command
-from hubbub.show.dataset import counted
 
 
 @command
@@ -63,6 +61,10 @@ def demo(
 
 def story(users: int, log: Path, made: Path, ledger: Path, details: Path) -> Iterator[str]:
     """What went in, what came out, what is promised, what it cost, what to open: two screens."""
+    import pyarrow.parquet as pq
+
+    from hubbub.show.dataset import counted
+
     public = made / "public"
     card = json.loads((public / "card.json").read_text(encoding="utf-8"))
     counts = json.loads((made / "owner-only" / "scores.json").read_text(encoding="utf-8"))["counts"]
