@@ -76,7 +76,10 @@ class SearchLog:
         if self.period is not None:
             start, after = self.period.seconds
             inside = f' WHERE "time" >= {start} AND "time" < {after}'
-        rows = f'SELECT "user" AS uid, "time", query, "rank", url FROM cleaned{inside}'
+        self.show(f'SELECT "user" AS uid, "time", query, "rank", url FROM cleaned{inside}')
+
+    def show(self, rows: str) -> None:
+        """Have the engine take the rows of a query for the log; busy users are left out of them."""
         most = self.left_out.max_searches_a_day
         if most is None:
             self.engine.view("log", rows)

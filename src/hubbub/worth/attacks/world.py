@@ -109,15 +109,17 @@ def world(setup: AttackSetup, away: pa.Array, added: pa.Table = NOBODY) -> Itera
     """The log without some users and with some rows more."""
     with tempfile.TemporaryDirectory(prefix="hubbub-attack-") as folder:
         engine = DuckDB(Path(folder), memory=setup.memory, threads=setup.threads)
-        with SearchLog(engine, setup.log.ingested, Path(folder), setup.log.period) as log:
+        raw = setup.log
+        with SearchLog(
+            engine, raw.ingested, Path(folder), raw.period, max_searches_a_day=raw.max_searches_a_day
+        ) as log:
             engine.register("away", pa.table({"uid": away}))
             engine.register("added", added)
             inside = ""
             if log.period is not None:
                 start, after = log.period.seconds
                 inside = f' AND "time" >= {start} AND "time" < {after}'
-            engine.view(
-                "log",
+            log.show(
                 f'SELECT "user" AS uid, "time", query, "rank", url FROM cleaned '
                 f'WHERE "user" NOT IN (SELECT uid FROM away){inside} '
                 f'UNION ALL SELECT "user" AS uid, "time", query, "rank", url FROM added',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +50,9 @@ def test_verdicts() -> None:
     assert Outcome(Rate(1, 1), Rate(0, 1), "", Loss(5000.0, 0.0, (), 0.0)).allowed == 1.0
 
 
+ROW = {"user": "c", "time": 5, "query": "q", "rank": None, "url": None}
+
+
 def test_targets_hold_what_nobody_else_holds() -> None:
     events = [("a", 1, "only a", "site"), ("a", 2, "both", "x"), ("b", 3, "both", "x"), ("b", 4, "only b", None)]
     with tiny_log(events) as log:
@@ -61,6 +65,11 @@ def test_targets_hold_what_nobody_else_holds() -> None:
         assert lone_keys(told, QUERIES).to_pylist() == [{"uid": "b", "query": "only b"}]
         with world(setup, pa.array(["a"], pa.string()), NOBODY) as without:
             assert without.users() == 1
+        by_rule = replace(setup, log=replace(log, max_searches_a_day=1))
+        with world(
+            by_rule, pa.array(["a"], pa.string()), pa.table({n: [v] for n, v in ROW.items()}, NOBODY.schema)
+        ) as few:
+            assert few.engine.fetch("SELECT DISTINCT uid FROM log").column("uid").to_pylist() == ["c"]  # b is too busy
     with tiny_log([("a", 1, "q", None), ("b", 1, "q", None)]) as log, pytest.raises(NotAttackable):
         lone_keys(AttackSetup(build("k-query", {}), log, NOTHING), QUERIES)
 
