@@ -5,10 +5,11 @@
 
 Made-up logs (`--presets aol,gotz`), and the public sets of the folder that HUBBUB_DATA names (sets-*.tsv.gz: user
 and item). Every rival runs at each setting of its grid below and shows the best by keys released, chosen by
-looking, in its favour; crowd runs at its defaults. Rules from papers are in `bench/field`, in floating point;
-libraries run through their public interface, in an environment of their own (`--rivals`, the Python of one with
-python-dp, pipeline-dp, opendp[polars] and pyarrow). Each finished run is a line of the file of rows (`--out`):
-started again, it goes on where it stopped. Experiments only: noise is seeded, nothing is released.
+looking, in its favour; crowd runs at its defaults, on the sets also with items stated. Rules from papers are in
+`bench/field`, in floating point; libraries run through their public interface, in an environment of their own
+(`--rivals`, the Python of one with python-dp, pipeline-dp, opendp[polars] and pyarrow). Each finished run is a line
+of the file of rows (`--out`): started again, it goes on where it stopped, `--minutes` at a time. Experiments only:
+noise is seeded, nothing is released.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ RULES: dict[str, tuple[Callable[..., Ints], list[Setting]]] = {
         ],
     ),
     "policy Gaussian": (policy_gaussian, [{"d": d, "alpha": a} for d in (20, 100) for a in (3, 5)]),
-    "policy Laplace": (policy_laplace, [{"d": d, "alpha": 5} for d in (1, 5, 20)]),
-    "greedy": (greedy, [{"d": d, "alpha": 5} for d in (1, 5, 20, 100)]),
+    "policy Laplace": (policy_laplace, [{"d": d, "alpha": 5} for d in (2, 3, 5, 20)]),
+    "greedy": (greedy, [{"d": d, "alpha": 5} for d in (2, 3, 5, 20)]),
     "non-additive": (non_additive, [{"d": d} for d in (1, 5, 20, 100)]),
 }
 """Rules that publish keys alone: all of their budget goes into the selection."""
@@ -68,6 +69,8 @@ OURS: dict[str, tuple[str, list[Setting]]] = {
     "Gaussian threshold": ("gaussian", [{"d": d} for d in (1, 2, 5, 20, 50)]),
 }
 """Mechanisms of hubbub, run by their own code on integers; all but `keys alone` publish counts."""
+ITEMS = "crowd, items stated"
+"""crowd on sets, whose owner states that they are items: one vote each."""
 LIBRARIES: dict[str, tuple[str, list[Setting]]] = {
     "PyDP": ("pydp_polars", [{"keys": d} for d in (1, 5, 20)]),
     "PipelineDP": ("pipelinedp_local", [{"keys": d} for d in (1, 5, 20)]),
@@ -84,6 +87,8 @@ class Data:
     log: SearchLog
     sets: Sets
     file: Path
+    items: bool = False
+    """Whether its owner would state items: baskets, visits, downloads."""
 
     def texts(self) -> list[str]:
         """The queries, in the order of the keys of `sets`."""
@@ -147,7 +152,8 @@ def runs(data: Data, epsilon: str, delta: str, draws: int, rivals: str | None) -
                     named | {"rule": rule, "setting": setting},
                     lambda h=how, s=setting, n=seed: of_paper(data, h, s, epsilon, delta, n),
                 )
-        for rule, (name, grid) in OURS.items():
+        ours = OURS | ({ITEMS: ("crowd", [{"kind": "items"}])} if data.items else {})
+        for rule, (name, grid) in ours.items():
             for setting in grid:
                 yield (
                     named | {"rule": rule, "setting": setting},
@@ -207,7 +213,7 @@ def opened(name: str, path: Path, columns: dict[str, str] | None) -> Iterator[Da
     with tempfile.TemporaryDirectory() as work, read_log(path, format="table", columns=columns, work=Path(work)) as log:
         file = Path(work) / "pairs.parquet"
         pq.write_table(log.engine.fetch('SELECT uid AS "user", query FROM log'), file)
-        yield Data(name, log, Sets.of(log), file)
+        yield Data(name, log, Sets.of(log), file, items=columns is not None)
 
 
 def sources(options: argparse.Namespace) -> Iterator[tuple[str, Path, dict[str, str] | None]]:
@@ -222,8 +228,11 @@ def sources(options: argparse.Namespace) -> Iterator[tuple[str, Path, dict[str, 
     outside = os.environ.get("HUBBUB_DATA")
     if not outside:
         print("HUBBUB_DATA names no folder: the public sets are left out", file=sys.stderr)
+    some = tuple((options.sets or "").split(","))
     for path in sorted(Path(outside).glob("sets-*.tsv.gz")) if outside else ():
-        yield path.name.removeprefix("sets-").removesuffix(".tsv.gz"), path, {"user": "1", "query": "2"}
+        name = path.name.removeprefix("sets-").removesuffix(".tsv.gz")
+        if name.startswith(some):
+            yield name, path, {"user": "1", "query": "2"}
 
 
 def main() -> None:
@@ -231,6 +240,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--users", type=int, default=2_000)
     parser.add_argument("--draws", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=1e9, help="start no run after so many; go on another time")
+    parser.add_argument("--sets", help="public sets whose name starts so, separated by commas; default: all")
     parser.add_argument("--presets", default="aol,gotz")
     parser.add_argument("--budgets", default="1:1e-6", help="ε:δ, separated by commas")
     parser.add_argument("--only", help="rules whose name starts so, separated by semicolons")
@@ -238,6 +249,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=HERE / "data")
     parser.add_argument("--out", type=Path, help="the file of rows; default: selection-USERS.jsonl in --data")
     options = parser.parse_args()
+    begun = time.perf_counter()
     out = options.out or options.data / f"selection-{options.users}.jsonl"
     rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()] if out.exists() else []
     done = {key(row) for row in rows}
@@ -247,7 +259,8 @@ def main() -> None:
             for budget in options.budgets.split(","):
                 epsilon, delta = budget.split(":")
                 for named, work in runs(data, epsilon, delta, options.draws, options.rivals):
-                    if key(named) in done or not named["rule"].startswith(only):
+                    late = time.perf_counter() > begun + 60 * options.minutes
+                    if late or key(named) in done or not named["rule"].startswith(only):
                         continue
                     started = time.perf_counter()
                     row = named | work() | {"seconds": round(time.perf_counter() - started, 2)}

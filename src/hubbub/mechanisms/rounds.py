@@ -47,6 +47,8 @@ class Selection:
     thresholds: tuple[int, ...]
     drops: tuple[int, ...]
     recycled: bool = True
+    shrinking: bool = False
+    """One round whose threshold counts on it that t keys of one user's own have a weight of 1/√t each."""
 
     @property
     def unit(self) -> int:
@@ -92,6 +94,7 @@ class Selection:
             keys=self.limit if self.thresholds else 0,
             tightened=tightened,
             selects=not self.thresholds,
+            shrinking=self.shrinking,
         )
 
 

@@ -8,6 +8,7 @@ in full, closed stages take μ² and no δ, and one conversion at the end gives 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -167,10 +168,31 @@ def calibrate(plans: list[StagePlan], epsilon: Fraction, delta: Fraction, rounds
     served = []
     for stage in stages:  # a run must not stop after its first noise because of what was released
         served.append(stage if stage.recount is None else replace(stage, recount=_served(stage.recount)))
+    if rounds == 1:
+        served[0] = _shrunk(served, eps, float(delta), proof)
     steps = [s for i, stage in enumerate(served) for s in stage.steps(proof, tightened=i == 0)]
     if certify(steps, eps) > float(delta):
         raise OurBug("the calibrated constants do not meet δ")
     return tuple(served)
+
+
+def _shrunk(stages: Sequence[Stage], epsilon: float, delta: float, proof: str) -> Stage:
+    """One round alone: the smallest threshold, to a thousandth, that certifies where own keys share a user's weight."""
+    first, plan = stages[0], stages[0].rounds
+
+    def lowered(threshold: int) -> Stage:
+        return replace(first, selection=replace(plan, thresholds=(threshold,), shrinking=True))
+
+    def meets(threshold: int) -> bool:
+        steps = [*lowered(threshold).steps(proof, tightened=True)]
+        steps += [s for stage in stages[1:] for s in stage.steps(proof, tightened=False)]
+        return certify(steps, epsilon) <= delta
+
+    low, high = plan.unit, plan.thresholds[0]
+    while high - low > max(1, plan.unit >> 10):
+        middle = (low + high) // 2
+        low, high = (low, middle) if meets(middle) else (middle, high)
+    return lowered(high)
 
 
 def _served(recount: Recount) -> Recount:

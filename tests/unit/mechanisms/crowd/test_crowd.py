@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from hubbub.audit.checks.counts import NoNoise
 from hubbub.errors import ParameterError
 from hubbub.mechanisms import build, mechanisms
 from hubbub.privacy.coins import WHOLE, CoinStep
+from hubbub.privacy.gaussian import certify
 from hubbub.steps.mode import RunMode
 from hubbub.testing import check_mechanism
 
@@ -118,3 +120,16 @@ def test_coins_keep_the_recursion_on_the_grid() -> None:
         assert 1 - Fraction(a, WHOLE) <= (1 - Fraction(b, WHOLE)) * (up + Fraction(1, 10**16)) + step.delta0
     assert step.chance(10**6) > 1 - 1e-15
     assert NoNoise().coins("x", step.chances)[-1]
+
+
+@pytest.mark.parametrize("keys", [1, 3, 100])
+def test_one_round_has_the_threshold_of_keys_that_share_a_weight(keys: int) -> None:
+    """As low as the bound of section 14 allows, and no lower; several rounds do not have it."""
+    made = build("crowd", {"epsilon": 1, "delta": "1e-6", "rounds": 1, "D": keys}, tables=["queries"])
+    assert isinstance(made, package.Crowd)
+    selection, *others = made.steps()
+    plan = made.selection
+    lower = replace(plan, thresholds=(plan.thresholds[0] - (plan.unit >> 9),)).step("queries", "", tightened=True)
+    assert selection.shrinking and certify([selection, *others], 1.0) <= 1e-6 < certify([lower, *others], 1.0)
+    rounds = build("crowd", {"epsilon": 1, "delta": "1e-6", "rounds": 2, "D": keys}, tables=["queries"])
+    assert not any(step.record()["law"]["shrinking"] for step in rounds.steps())  # type: ignore[index]
