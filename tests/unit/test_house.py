@@ -98,3 +98,9 @@ def test_no_file_is_long() -> None:
     files = [*sorted(HOME.rglob("*.py")), *sorted((ROOT / "tests").rglob("*.py"))]
     lengths = {str(file): len(file.read_text(encoding="utf-8").splitlines()) for file in files}
     assert {file: lines for file, lines in lengths.items() if lines > LONGEST} == {}
+
+
+def test_no_two_test_files_have_one_name() -> None:
+    """pytest would collect neither, and end before the first test; a run of one of them alone does not notice."""
+    names = [path.name for path in Path(__file__).parents[1].rglob("test_*.py")]
+    assert sorted(names) == sorted(set(names))
