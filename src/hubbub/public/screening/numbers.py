@@ -16,7 +16,12 @@ from stdnum import luhn
 GROUP = re.compile(r"[0-9a-z]+")
 MOST_GROUPS = 7
 """A number is written in so many groups at most."""
-LEAST_DIGITS = 7
+LEAST_DIGITS, LEAST_CARD = 7, 13
+WITH_LETTERS = re.compile(
+    "[0-9]{7,17}[a-z]{1,2}|[xyz][0-9]{7}[a-z]|[0-9]{6}[ab][0-9]{8}|"
+    "[a-z]{6}[0-9a-z]{2}[a-z][0-9a-z]{2}[a-z][0-9a-z]{3}[a-z]|[a-z]{4}[0-9]{6}[a-z]{6}[0-9a-z][0-9]"
+)
+"""Numbers with letters in them: Chile, China, Ireland, Spain; Corsica; Italy; Mexico."""
 CARD = re.compile("[2-6][0-9]{12,18}")
 BY_FORM = re.compile(r"(?<![0-9])(?:[0-9]{3}-[0-9]{2}-[0-9]{4}|[0-3][0-9][01][0-9]{3}-[0-9]{4})(?![0-9])")
 """Of the United States and of Denmark: these numbers have no check digit (any more)."""
@@ -89,7 +94,7 @@ def _numbers(text: str) -> Iterator[str]:
             if start - end > 2 or len(together) + len(group) > LONGEST + 1:
                 break  # groups of one number stand next to each other, with one sign or a blank between them
             together, end = together + group, after - 1
-            if len(together) > LEAST_DIGITS and sum(map(str.isdigit, together)) >= LEAST_DIGITS:
+            if len(together) > LEAST_DIGITS and (together.isdigit() or WITH_LETTERS.fullmatch(together)):
                 yield together
 
 

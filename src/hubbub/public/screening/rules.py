@@ -17,11 +17,10 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from unicodedata import digit
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hubbub.public.screening.numbers import is_card_number, is_national_number
+from hubbub.public.screening.numbers import LEAST_CARD, LEAST_DIGITS, is_card_number, is_national_number
 
 if TYPE_CHECKING:
     from hubbub.ingest.lines import Mask
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 VERSION = "1"
 """Of all rules together: whoever changes what one of them hits raises it."""
 
-SUSPECT = r"[0-9@=:]|\p{Nd}|\(at\)|\[at\]|[0-9a-f]{32}"
+SUSPECT = r"[0-9@=]|\p{Nd}|:[0-9a-f]{0,4}:|\(at\)|\[at\]|eyj|[0-9a-f]{32}"
 """What a text must have for any rule to hit it; nine queries out of ten have none of it."""
 OTHER_DIGITS = r"[^\x00-\x7f]"
 
@@ -109,11 +108,15 @@ def matching(pattern: str) -> Callable[[Any], Mask]:
     return found
 
 
-def holding(test: Callable[[str], bool]) -> Callable[[Any], Mask]:
-    """Texts that hold a number that passes a test."""
+def holding(test: Callable[[str], bool], least: int) -> Callable[[Any], Mask]:
+    """Texts that hold a number that passes a test; those with fewer digits than it has are not looked at closely."""
 
     def found(texts: pa.Array) -> Mask:
-        return np.fromiter((test(text) for text in _digits_folded(texts).to_pylist()), np.bool_, len(texts))
+        texts = _digits_folded(texts)
+        mask: Mask = pc.match_substring_regex(texts, rf"(?:[0-9][^0-9]*){{{least}}}").to_numpy(zero_copy_only=False)
+        mask = mask.copy()
+        mask[mask] = [test(text) for text in texts.filter(pa.array(mask)).to_pylist()]
+        return mask
 
     return found
 
@@ -137,12 +140,15 @@ def _rules() -> dict[str, ScreeningRule]:
     patterns = [ScreeningRule(name, about, matching("|".join(any_of))) for name, (about, any_of) in PATTERNS.items()]
     numbers = [
         ScreeningRule(
-            "card", "the number of a payment card, by its check digit (Luhn)", holding(is_card_number), "python-stdnum"
+            "card",
+            "the number of a payment card, by its check digit (Luhn)",
+            holding(is_card_number, LEAST_CARD),
+            "python-stdnum",
         ),
         ScreeningRule(
             "national",
             "a national identity number, by its check digits; of the United States and Denmark by its form",
-            holding(is_national_number),
+            holding(is_national_number, LEAST_DIGITS),
             "python-stdnum",
         ),
     ]
