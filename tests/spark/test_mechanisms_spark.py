@@ -85,6 +85,26 @@ def test_the_same_seeded_release(logs: list[SearchLog], name: str) -> None:
     assert any(seen[0].values())
 
 
+def test_the_same_records_are_screened(shared: Shared, tmp_path: Path) -> None:
+    """Two files, which Spark reads apart, each with rows that a rule or the owner's list takes out."""
+    folder, deny = tmp_path / "log", tmp_path / "deny.txt"
+    folder.mkdir()
+    deny.write_text("two words\n", encoding="utf-8")
+    for n in range(2):
+        hit = [
+            f"{n}\tme@home.example\t2006-03-01 08:00:00\t\t",
+            f"{n}\tcart\t2006-03-01 08:01:00\t1\thttp://s.example/?sid=12ab56",
+        ]
+        (folder / f"{n}.tsv").write_text("\n".join([HEADER, *lines()[n::2], *hit]) + "\n", encoding="utf-8")
+    seen = []
+    for engine in ("duckdb", shared.engine):
+        with read_log(folder, format="aol", engine=engine, screen="default", deny=deny) as log:
+            rows = log.engine.fetch('SELECT uid, query, "time", "rank", url FROM log').to_pylist()
+            seen.append((log.ingested.screened, sorted(map(str, rows))))
+    assert seen[0] == seen[1] and seen[0][0] == 42
+    assert not any("two words" in row or "sid=" in row for row in seen[0][1])
+
+
 def test_none_is_forgotten() -> None:
     assert set(mechanisms()) == CASES.keys() | ELSEWHERE
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,14 @@ def test_a_list_that_cannot_be_meant_is_refused(tmp_path: Path, content: bytes |
         file.write_bytes(content)
     with pytest.raises(ParameterError, match=says):
         chosen_screen("default", file)
+
+
+def test_a_screen_can_be_sent_to_other_machines(tmp_path: Path) -> None:
+    (tmp_path / "deny.txt").write_text("jane doe\n", encoding="utf-8")
+    screen = chosen_screen("default", tmp_path / "deny.txt")
+    assert screen is not None and screen.hits(cleaned("jane doe")).all()
+    sent = pickle.loads(pickle.dumps(screen))
+    assert sent.hits(cleaned("jane doe", "a@b.example", "weather")).tolist() == [True, True, False]
 
 
 def test_unknown_rules_and_an_allow_list_without_rules_are_refused(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ dropped whole. Of a record whose clicked address is hit the search stays, withou
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +38,7 @@ class Screen:
     deny: OwnList | None = None
     allow: OwnList | None = None
 
-    @cached_property
+    @property
     def _chosen(self) -> list[ScreeningRule]:
         return [RULES[name] for name in self.rules]
 

@@ -83,6 +83,22 @@ def test_an_entry_is_remembered_exactly(path: Path) -> None:
     assert (read.state, read.private, read.time[-6:]) == ("reserved", True, "+00:00")
 
 
+def test_a_draft_is_spent_and_is_committed_once(path: Path) -> None:
+    with Ledger(path) as book:
+        entry = spend(book)
+        with pytest.raises(OurBug, match="draft"):
+            book.drafted(entry)
+        book.drawing(entry)
+        book.drafted(entry)
+        assert book.entries()[0].state == "draft" and book.spent(entry.population).releases == 1
+        with pytest.raises(OurBug, match="draft"):
+            book.drafted(entry)
+        book.committed(entry)
+        for step in (book.drafted, book.committed):
+            with pytest.raises(OurBug):
+                step(entry)
+
+
 def test_states_go_one_way(path: Path) -> None:
     with Ledger(path) as book:
         entry = spend(book)
