@@ -27,7 +27,7 @@ from hubbub.mechanisms.crowd import calibrate, histograms, stages
 from hubbub.mechanisms.crowd import known as of_known
 from hubbub.mechanisms.crowd.chain import Chain, CodedDomain, count, select_known, sessions, text_of
 from hubbub.mechanisms.crowd.common import noise_in_common
-from hubbub.mechanisms.crowd.known import KNOWN_FALSE, KNOWN_WORDS, LANGUAGE, LISTED, SMALL, of_these
+from hubbub.mechanisms.crowd.known import FALSE_KEYS, KNOWN_FALSE, KNOWN_WORDS, LANGUAGE, LISTED, of_these
 from hubbub.mechanisms.crowd.stated import STATED, ByStatement, defaults, reasons
 from hubbub.mechanisms.crowd.synthetic import synthesise
 from hubbub.mechanisms.crowd.walks import Public
@@ -55,14 +55,6 @@ if TYPE_CHECKING:
 PROOF = "docs/proofs/crowd.md"
 TYPICAL = 5
 """On made-up logs a key had an even chance near that of users with so many in the running, or sooner (measured)."""
-FALSE_KEYS = Parameter(
-    "F",
-    "number",
-    "rows of nobody to expect at most in each table over a known domain",
-    1,
-    low=SMALL,
-    high=10**9,
-)
 
 
 NOT_USERS = (
@@ -127,12 +119,8 @@ class Crowd(ByStatement, Mechanism, register=True):
                 allowed=f"below queries_weight = {all_settings['queries_weight']}",
             )
         plans = stages.plans(self.tables, all_settings)
-        used = stages.used(self.tables) | ({"F_known"} if self.listed else set())
-        used |= {p.name for p in STATED} & given.keys()
-        if "queries" in stages.running(self.tables):
-            used.add("language")
-            if all_settings["language"] != NONE:
-                used |= {"known_words", "F_known"} if all_settings["known_words"] == "yes" else {"known_words"}
+        used = stages.used(self.tables) | {p.name for p in STATED} & given.keys() - {"urls"}
+        used |= of_known.used(stages.running(self.tables), all_settings, listed=bool(self.listed))
         unused = [name for name in given if name not in used]
         if unused:
             raise ParameterError(
@@ -257,8 +245,8 @@ class Crowd(ByStatement, Mechanism, register=True):
         found = {}
         if self.listed or (self.prior is not None and self.prior.known):
             found["queries"] = of_known.expected(self.listed, self.prior, self._false, self.selection)
-        for table, selections in (("transitions", 1), ("sessions", len(stages.SEQUENCES))):
-            found[table] = selections * float(Fraction(self.settings.get("F", 0)))
+        selections = {"transitions": 1, "sessions": len(stages.SEQUENCES), "clicks": int("urls" in self.settings)}
+        found |= {table: n * float(Fraction(self.settings.get("F", 0))) for table, n in selections.items() if n}
         return {table: n for table, n in found.items() if table in self.tables}
 
     def spurious(self) -> str:
@@ -372,7 +360,9 @@ class Crowd(ByStatement, Mechanism, register=True):
         levels: list[Released] = []
         for stage in self.stages[1:]:
             if stage.name == "clicks":
-                released["clicks"] = yield from chain.clicks(stage, queries)
+                begins, asked = self.settings.get("urls"), text_of(queries).column("query")
+                own = [] if begins is None else [(of_known.own_domains(asked, str(begins)), false)]
+                released["clicks"] = yield from chain.clicks(stage, queries, *own)
             elif stage.name == "transitions":
                 longest = LONGEST if any(s.name in stages.SEQUENCES for s in self.stages) else 2
                 released["transitions"] = yield from chain.transitions(stage, queries, false, longest=longest)

@@ -1,6 +1,6 @@
 """The stages after the first: each looks only at keys that the earlier ones released.
 
-    queries → clicks (open)                        a new click must pass a test that pays δ
+    queries → clicks (open)                        a new click must pass a test that pays δ; own domains may be known
             → transitions (closed: S × S)          every pair of released queries is tested, held or not
                 → sequences of 3, then 4 (closed)  all joins of released shorter ones
             → keywords (closed: the words of S)    counted, nothing to select
@@ -132,10 +132,15 @@ class Chain:
 
     # ------------------------------------------------------------------ one stage after another
 
-    def clicks(self, stage: Stage, queries: Released) -> Generator[Draw, Any, Released]:
-        """Clicks on released queries."""
+    def clicks(
+        self, stage: Stage, queries: Released, *own: tuple[CodedDomain, Fraction]
+    ) -> Generator[Draw, Any, Released]:
+        """Clicks on released queries; `own` are clicks that are known by them."""
         pools = self.pools(CHOSEN_CLICKS, stage)
-        found = yield from select(pools, stage.rounds, stage.name)
+        for domain, _ in own:
+            marks = pa.array(np.full(domain.size, domain.mark))
+            self.log.engine.register(domain.table, domain.rows(np.arange(domain.size)).append_column("mark", marks))
+        found = yield from select_known(pools, stage, *own)
         released = self.named(pools, (yield from count(pools, stage, found)))
         asked = text_of(released).column("query")
         return at_most(released, queries, places(asked, text_of(queries).column("query")))

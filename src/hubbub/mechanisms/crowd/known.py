@@ -6,7 +6,8 @@ words are one list. A query of several lists is one of the first of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,11 @@ import pyarrow.compute as pc
 
 from hubbub.mechanisms.crowd.calibrate import expected_late
 from hubbub.mechanisms.crowd.chain import CodedDomain
-from hubbub.mechanisms.parameter import Parameter
-from hubbub.public.words import ENGLISH, LANGUAGES
+from hubbub.mechanisms.parameter import Parameter, Value
+from hubbub.public.prior import SUFFIXES
+from hubbub.public.words import ENGLISH, LANGUAGES, NONE
 from hubbub.steps import weights
+from hubbub.steps.keys import CLICKS
 
 if TYPE_CHECKING:
     from hubbub.mechanisms.rounds import Selection
@@ -27,7 +30,23 @@ if TYPE_CHECKING:
 
 LISTED = "public_list"
 """The engine's table of the owner's lists."""
+OWN_DOMAINS = "own_domains"
+"""The engine's table of released queries' own domains."""
 SMALL = Fraction(1, 10**6)
+FALSE_KEYS = Parameter(
+    "F", "number", "rows of nobody to expect at most in each table over a known domain", 1, low=SMALL, high=10**9
+)
+STARTS = {"http": "http://", "https": "https://", "host": ""}
+"""How an address of the web may begin."""
+SITE = re.compile(rf"^(?:www\.)?(.+?)(?:\.(?:{'|'.join(SUFFIXES)}))?$")
+"""A query that is a domain itself; the group is its word."""
+URLS = Parameter(
+    "urls",
+    "choice",
+    "stated: clicked addresses are of the web and begin so; a query's own domains are then known clicks",
+    choices=tuple(STARTS),
+    fact=True,
+)
 LANGUAGE = Parameter(
     "language",
     "choice",
@@ -50,6 +69,18 @@ KNOWN_FALSE = Parameter(
     low=SMALL,
     high=100_000,
 )
+
+
+def used(running: Collection[str], settings: Mapping[str, Value], *, listed: bool) -> set[str]:
+    """The parameters about known keys that something depends on, by the tables that run."""
+    found = {"F_known"} if listed else set()
+    if "queries" in running:
+        found.add("language")
+        if settings["language"] != NONE:
+            found |= {"known_words", "F_known"} if settings["known_words"] == "yes" else {"known_words"}
+        if "clicks" in running and "urls" in settings:
+            found |= {"urls", "F"}
+    return found
 
 
 def table_of(listed: Sequence[QueryPool]) -> pa.Table:
@@ -76,6 +107,18 @@ def domains(listed: Sequence[QueryPool], prior: Prior | None, false: Fraction) -
             words = words.filter(pc.invert(pc.is_in(words.column("query"), table.column("query"))))
         found.append((CodedDomain(words.num_rows, words.take, mark=weights.KNOWN, called="known words"), part))
     return found
+
+
+def own_domains(queries: pa.ChunkedArray, begins: str) -> CodedDomain:
+    """Every one-word query with the addresses that are its own: `weather` or `weather.com`, http://www.weather.com."""
+    rows = []
+    for query in queries.to_pylist():
+        stem = SITE.sub(r"\1", query)
+        if stem[:1].isalnum() and not set(" /:") & set(stem):
+            hosts = (f"{start}{stem}.{suffix}" for start in ("", "www.") for suffix in SUFFIXES)
+            rows += [(query, f"{STARTS[begins]}{host}{end}") for host in hosts for end in ("", "/")]
+    table = pa.table({name: pa.array([row[i] for row in rows], pa.string()) for i, name in enumerate(CLICKS.columns)})
+    return CodedDomain(table.num_rows, table.take, OWN_DOMAINS, weights.LISTED, "own domains")
 
 
 def part_of(listed: Sequence[QueryPool], prior: Prior | None, false: Fraction) -> Fraction:
