@@ -8,8 +8,8 @@ that any choice of candidates could add, an oracle that names the most frequent 
 Experiments only: noise is seeded, nothing is released.
 
 The stand-ins (heavy, natural) are made up in favour of the stage: the words of every popular pair are popular queries
-themselves. `excite` needs the folder of the small real data. Clicks on queries' own domains need no stage: they are known
-keys of the stage of clicks (`urls`).
+themselves. `excite` needs the folder of the small real data. Clicks on queries' own domains need no stage: they are
+known keys of the stage of clicks (`urls`).
 """
 
 from __future__ import annotations
