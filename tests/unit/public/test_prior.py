@@ -139,6 +139,11 @@ def test_parameters_that_nothing_depends_on_are_refused() -> None:
         build("crowd", {**BUDGET, "language": "none", "F_known": 1}, tables=["queries"])
     with pytest.raises(ParameterError, match="Nothing that is released depends"):
         build("crowd", {**BUDGET, "language": "en"}, tables=["clicks"])
+    for given, tables in (({"rounds": 1}, ["queries"]), ({}, ["clicks"])):
+        with pytest.raises(ParameterError, match="depends on the prior"):
+            build("crowd", BUDGET | given, tables=tables, own_prior=by_hand.OWN)
+    with pytest.raises(ParameterError, match="Nothing that is released depends"):
+        build("crowd", {**BUDGET, "rounds": 1, "F_known": 1}, tables=["queries"])
     with pytest.raises(ParameterError, match="takes no weights of queries"):
         build("korolova", {**BUDGET, "d": 1}, own_prior=by_hand.OWN)
 

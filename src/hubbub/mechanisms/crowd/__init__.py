@@ -137,6 +137,10 @@ class Crowd(ByStatement, Mechanism, register=True):
     def _prior(self, language: str, *, known: bool) -> Prior | None:
         """What is known of queries: it says something from the second round on."""
         if self.stage.name != "queries" or len(self.selection.multiples) == 1:
+            if self.own_prior is not None:
+                given = f"--prior with --tables {','.join(self.tables)}, {len(self.selection.multiples)} round(s)"
+                allowed = "tables that need queries, two rounds or more"
+                raise ParameterError("Nothing that is released depends on the prior.", given=given, allowed=allowed)
             return None
         if language == NONE:
             return None if self.own_prior is None else Prior(None, self.own_prior)

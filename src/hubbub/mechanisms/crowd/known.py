@@ -76,7 +76,7 @@ def used(running: Collection[str], settings: Mapping[str, Value], *, listed: boo
     found = {"F_known"} if listed else set()
     if "queries" in running:
         found.add("language")
-        if settings["language"] != NONE:
+        if settings["language"] != NONE and int(settings["rounds"]) > 1:  # words say something from the second on
             found |= {"known_words", "F_known"} if settings["known_words"] == "yes" else {"known_words"}
         if "clicks" in running and "urls" in settings:
             found |= {"urls", "F"}
