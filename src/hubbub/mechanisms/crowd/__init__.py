@@ -27,7 +27,7 @@ from hubbub.mechanisms.crowd import calibrate, histograms, stages
 from hubbub.mechanisms.crowd import known as of_known
 from hubbub.mechanisms.crowd.chain import Chain, CodedDomain, count, select_known, sessions, text_of
 from hubbub.mechanisms.crowd.common import noise_in_common
-from hubbub.mechanisms.crowd.known import FALSE_KEYS, KNOWN_FALSE, KNOWN_WORDS, LANGUAGE, LISTED, of_these
+from hubbub.mechanisms.crowd.known import FALSE_KEYS, KNOWN_FALSE, KNOWN_WORDS, LANGUAGE, LISTED, URLS, of_these
 from hubbub.mechanisms.crowd.stated import STATED, ByStatement, defaults, reasons
 from hubbub.mechanisms.crowd.synthetic import synthesise
 from hubbub.mechanisms.crowd.walks import Public
@@ -94,6 +94,7 @@ class Crowd(ByStatement, Mechanism, register=True):
         LANGUAGE,
         KNOWN_WORDS,
         KNOWN_FALSE,
+        URLS,
         *STATED,
     )
 
@@ -119,7 +120,7 @@ class Crowd(ByStatement, Mechanism, register=True):
                 allowed=f"below queries_weight = {all_settings['queries_weight']}",
             )
         plans = stages.plans(self.tables, all_settings)
-        used = stages.used(self.tables) | {p.name for p in STATED} & given.keys() - {"urls"}
+        used = stages.used(self.tables) | {p.name for p in STATED} & given.keys()
         used |= of_known.used(stages.running(self.tables), all_settings, listed=bool(self.listed))
         unused = [name for name in given if name not in used]
         if unused:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-from hubbub.mechanisms.crowd.known import URLS
 from hubbub.mechanisms.parameter import Parameter, Value
 from hubbub.public.words import NONE
 
@@ -31,7 +30,6 @@ STATED = (
     Parameter("kind", "choice", "stated: what users hold, searches or items", choices=("searches", "items"), fact=True),
     Parameter("users", "integer", "stated: about how many users there are", low=1, high=10**12, fact=True),
     Parameter("each", "integer", "stated: about how many different queries a user has", low=1, high=10**9, fact=True),
-    URLS,
     Parameter("prefer", "choice", "what matters more, rows or counts", choices=("rows", "counts")),
 )
 
