@@ -93,6 +93,12 @@ def test_a_mapping_a_time_format_or_canonical_urls_leave_no_short_way(read: Inge
     assert read(log, format="table", columns=swapped).rows[0][:3] == ("a", None, "u")
 
 
+def test_a_screen_leaves_no_short_way(tmp_path: Path) -> None:
+    log = write(tmp_path / "log.parquet", CLEAN)
+    found = run.ingest(log, tmp_path / "work", screen=lambda records: records.slice(0, records.num_rows - 1))
+    assert (found.read, found.kept, found.screened) == (3, 2, 1)
+
+
 def test_a_damaged_file_is_named_as_its_owner_calls_it(read: Ingest, tmp_path: Path) -> None:
     log = write(tmp_path / "log.parquet", [("u", 1, "a" * 50, None, None)] * 500, compression="none")
     data = bytearray(log.read_bytes())
