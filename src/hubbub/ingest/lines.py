@@ -20,7 +20,7 @@ import pyarrow as pa
 from hubbub.ingest.schema import TEXT_KEPT, Reason
 from hubbub.switches import switch
 
-BLOCK = switch(__name__, "BLOCK", 8 << 20, low=512)
+BLOCK = switch(__name__, "BLOCK", 2 << 20, low=512)  # small enough to stay in a cache
 BLOCK_LINES = switch(__name__, "BLOCK_LINES", 1 << 18, low=5)  # memory grows with lines too, and a line may be one byte
 MAX_LINE = 1 << 20
 NEWLINE, RETURN = 0x0A, 0x0D
