@@ -38,7 +38,7 @@ def cost(command: list[str]) -> tuple[float, float]:
 def release(log: Path, folder: str, tables: str) -> list[str]:
     """The command, with a ledger of its own."""
     words = ["release", str(log), "--mechanism", "crowd", "--epsilon", "1", "--delta", "1e-6", "--tables", tables]
-    words += ["--out", f"{folder}/out", "--ledger", f"{folder}/ledger.sqlite", "--work", folder, "--quiet"]
+    words += ["--out", f"{folder}/out", "--ledger", f"{folder}/ledger.sqlite", "--quiet"]
     return [sys.executable, "-m", "hubbub", *words]
 
 
