@@ -7,6 +7,7 @@ Table entries are rounded to 9 digits, so that the last bit of another machine's
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from statistics import NormalDist
 
 import numpy as np
@@ -53,6 +54,7 @@ class Ranks:
         return self(np.where(uniform < head, low, high))
 
 
+@cache
 def lognormal(mu: float, sigma: float) -> QuantileTable:
     """The lognormal distribution, without its outermost 1/CELLS."""
     law = NormalDist(mu, sigma)
@@ -60,6 +62,7 @@ def lognormal(mu: float, sigma: float) -> QuantileTable:
     return QuantileTable(np.exp(np.array([law.inv_cdf(p) for p in inner.tolist()])))
 
 
+@cache
 def beta(concentration: float) -> QuantileTable:
     """The symmetric beta distribution."""
     grid = np.linspace(0, 1, 4097)
