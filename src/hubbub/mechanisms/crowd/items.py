@@ -187,7 +187,7 @@ class CrowdOfItems(Crowd):
         """Votes are scaled to users by what a noisy look says of keys with as many votes."""
         return (
             "a value estimates how many users hold the key, from its votes and from what keys of as many votes have in "
-            "common: off by 20 to 45 % in the middle on real baskets at ε = 1 (bench/README.md)"
+            "common: off by 18 to 39 % in the middle on real baskets at ε = 1 (bench/README.md)"
         )
 
     def chosen(self) -> tuple[str, ...]:
