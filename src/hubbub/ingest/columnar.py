@@ -63,7 +63,7 @@ def parquet_file(file: Path) -> Any:
     """The file, opened."""
     _refuse_packed(file)
     try:
-        return pq.ParquetFile(file)
+        return pq.ParquetFile(file, pre_buffer=False)  # it would keep all that it has read
     except (OSError, UnicodeDecodeError, pa.ArrowException) as error:  # names of columns are decoded when it is opened
         raise damaged(file, error) from None
 

@@ -187,3 +187,17 @@ def test_parquet_under_a_text_format(read: Ingest, tmp_path: Path) -> None:
     log = write(tmp_path / "log.parquet", {"u": ["1"], "q": ["lilac"]})
     with pytest.raises(InputError, match="a Parquet file, not text"):
         read(log, format="aol")
+
+
+def test_what_was_read_is_not_kept_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pyarrow's own habit is to hold every byte of the file that it has read, until the end."""
+    told, opened = [], pq.ParquetFile
+
+    def watched(file: Path, **how: object) -> object:
+        told.append(how)
+        return opened(file, **how)
+
+    pq.write_table(pa.table({"u": ["1"], "q": ["lilac"]}), tmp_path / "log.parquet")
+    monkeypatch.setattr(pq, "ParquetFile", watched)
+    with columnar.parquet_file(tmp_path / "log.parquet"):
+        assert told == [{"pre_buffer": False}]
