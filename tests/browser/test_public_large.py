@@ -28,9 +28,6 @@ def test_a_hundred_thousand_queries(page: Page, tmp_path: Path) -> None:
     size = made.stat().st_size
     assert size < 15_000_000
     page.goto(made.as_uri())
-    opened = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
-    print(f"{size / 1e6:.1f} MB, opened in {opened / 1000:.2f} s")
-    assert opened < 10_000, "a wide margin: machines that run tests are busy"
     expect(page.locator("#table-queries")).to_contain_text("100,000 rows in queries.parquet, all of them in this page")
     page.get_by_role("button", name="Last rows of queries").click()
     assert keys(page, "queries")[-1] == names[-1]
