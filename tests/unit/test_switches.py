@@ -36,6 +36,8 @@ NO_SIZE = {
         mechanisms.series.constants:WIDEST mechanisms.series.constants:ROOM
         mechanisms.sessions:MOST engines.spark.session:LEAST engines.spark.session:PATIENCE
         ingest.clickhouse:SECONDS ingest.clickhouse:KEPT""",
+    "a bound on one user, and tests have users on both sides of it": """mechanisms.crowd.items:KEPT_MOST
+        mechanisms.crowd.items:PASSES""",
     "a scale, and the audit samples the law on both sides": "noise.gaussian:DIRECT_BELOW noise.laplace:DIRECT_BELOW",
     "a rule for one line or one value, whatever else the log holds": """ingest.lines:MAX_LINE ingest.lines:NEWLINE
         ingest.lines:RETURN ingest.clean:BLANK ingest.numbers:LATEST ingest.numbers:MAX_RANK ingest.numbers:ISO_LENGTH
@@ -46,6 +48,7 @@ NO_SIZE = {
     "a unit, a width, a share, a number of bins or of letters": """steps.profile:BUSIEST steps.profile:WEEK
         steps.profile:HOUR steps.profile:MONDAY steps.sessions:GAP mechanisms.crowd.stages:KEYWORDS
         steps.pools:TURN mechanisms.crowd.stated:SMALLEST_POOL mechanisms.crowd.stated:FEW_USERS
+        mechanisms.crowd.stated:USUAL_POOL mechanisms.crowd.items:LOOK_UNIT steps.ballots:LAST
         mechanisms.crowd.synthetic:SHORTEST mechanisms.crowd.synthetic:LONGEST mechanisms.crowd.synthetic:ORDINARY
         mechanisms.optimal.sample:WORDS
         mechanisms.series.constants:LEVELS mechanisms.series.counts:PAIRS

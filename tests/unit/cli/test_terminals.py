@@ -37,7 +37,7 @@ def runs(log_file: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
         command = ["sh", "-c", CASES[name][0], "sh", sys.executable, "-m", "hubbub", "release", str(log_file), *RELEASE]
         stdout = broken if name == "stdout broken" else subprocess.PIPE
         done = subprocess.run([*command, *options], stdout=stdout, stderr=subprocess.PIPE, check=False)
-        return folder, done.returncode, ((done.stdout or b"") + done.stderr).decode()
+        return folder, done.returncode, ((done.stdout or b"") + done.stderr).decode("utf-8", "replace")
 
     with ThreadPoolExecutor(2) as pool:
         results = dict(zip(CASES, pool.map(run, CASES), strict=True))
