@@ -49,8 +49,9 @@ SCREENED = (
     "see release.screening."
 )
 REVIEWED = (
-    "Somebody looked at the drawn rows, and at nothing else of the log, and struck what should not be published; who "
-    "decides so from drawn rows alone changes nothing of the claim. See release.review."
+    "Somebody looked at the drawn rows and struck what should not be published; who decides so from drawn rows alone "
+    "changes nothing of the claim. That nothing else of the log was looked at is stated; nothing checks that. See "
+    "release.review."
 )
 DRAFT = "A DRAFT: nobody has approved it, and it must not be published."
 OWN_LISTS = "The owner states that her lists of texts were not made from this log; nothing checks that."

@@ -90,11 +90,11 @@ class FurtherRecords:
         return self._write(t, "now", "held")
 
     def fill(self, t: int, limit: int, size: int, out: Integers) -> tuple[list[str], int]:
-        """Fill its pools, with the queries that are out in `series_chosen`: the files, and how many keys are new."""
+        """Fill its pools; the queries that are out are in `series_out_queries`: the files, how many keys are new."""
         engine, listed = self.engine, self.keys.list()
         engine.register("series_out", pa.table({"kid": out}))
         asked = "".join(
-            f" JOIN series_chosen AS c{n} ON h.{column} = c{n}.query" for n, column in enumerate(self.made_of)
+            f" JOIN series_out_queries AS c{n} ON h.{column} = c{n}.query" for n, column in enumerate(self.made_of)
         )
         known = f"SELECT 1 FROM {self._name('keys')} AS k JOIN {{0}} AS p ON k.kid = p.kid WHERE {{1}}"
         pooled = known.format(self.pool, f"p.person = h.person AND {self.keys.same('k', 'h')}")

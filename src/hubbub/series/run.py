@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from hubbub.mechanisms.series.constants import STEPS
 from hubbub.mechanisms.series.rounds import SeriesPools, SeriesRound, late, passing, play
 from hubbub.mechanisms.series.tables import TABLE
+from hubbub.release.rows import rows_with
 from hubbub.series import arrays
 from hubbub.series.arrays import Purses, flagged
 from hubbub.series.further import FurtherRecords, KeywordRecords
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from hubbub.mechanisms.series import Series
     from hubbub.noise import NoiseSource
     from hubbub.privacy.ledger import Output
+    from hubbub.public.screening import Screen
     from hubbub.steps.counts import Integers
 
 ROUNDS = len(STEPS)
@@ -160,7 +162,7 @@ class SeriesRun:
         ids, _, names = self._released(TABLE)
         texts = self.records().texts(ids)
         self.engine.register(
-            "series_chosen", pa.table({"query": pa.array([text for (text,) in texts.values()], pa.string())})
+            "series_out_queries", pa.table({"query": pa.array([text for (text,) in texts.values()], pa.string())})
         )
         gone: list[str] = []
         for table in self.further:
@@ -188,7 +190,9 @@ class SeriesRun:
         written = kept.write("out", {"kid": new})
         return np.concatenate([out, new]), np.concatenate([runs, np.full(new.size, t, np.int64)]), [written]
 
-    def publish(self, facts: Facts, outputs: Callable[[Path], Mapping[str, Output]]) -> None:
+    def publish(
+        self, facts: Facts, outputs: Callable[[Path], Mapping[str, Output]], screen: Screen | None = None
+    ) -> None:
         """Test, count, and keep the period's public files as bytes; `outputs` says what the ledger keeps of them."""
         state, t = self.folder.state, self.t
         labels = {run: self.series.calendar.label(n) for run, n in enumerate(state.periods)}
@@ -204,6 +208,8 @@ class SeriesRun:
             released, counted = self._numbers(table, kept, ids, runs)
             names += [*files, *counted]
             tables[table] = rows(self.series, table, released, kept.texts(ids), labels)
+        if screen is not None:  # a word or a listed query may be what no record may be
+            tables = {name: table.filter(pa.array(~rows_with(table, screen.hits))) for name, table in tables.items()}
         place = f"published-{t:03}"
         write_period(self.folder.path / place, self.series, tables, facts)
         names += [f"{place}/{path.name}" for path in sorted((self.folder.path / place).iterdir())]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hubbub.errors import Refused
-from hubbub.public.screening import chosen_screen
+from hubbub.public.screening import Screen, chosen_screen
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
@@ -39,6 +39,21 @@ def refuse_other_screen(screening: Mapping[str, Any] | None, log: SearchLog) -> 
             allowed=_words(planned),
             next="put the lists back as they were; in Python, give read_log the plan's screen, deny and allow",
         )
+
+
+def planned_screen(screening: Mapping[str, Any] | None) -> Screen | None:
+    """The plan's screen, for rows that are about to be published; lists that have changed are refused."""
+    if screening is None:
+        return None
+    chosen = chosen_screen(*(planned_options(screening)[name] for name in OPTIONS))
+    if chosen is None or chosen.record() != screening["record"]:
+        raise Refused(
+            "The lists that the plan of the series names have changed.",
+            given=_words(None if chosen is None else chosen.record()),
+            allowed=_words(screening["record"]),
+            next="put the lists back as they were",
+        )
+    return chosen
 
 
 def _words(record: Mapping[str, Any] | None) -> str:

@@ -27,7 +27,7 @@ from hubbub.release.earlier import outputs
 from hubbub.release.refusals import refuse_damaged, refuse_same_records
 from hubbub.series.plan import OWNER_ONLY, PUBLISHED, STATE, SeriesPlan, opened, today
 from hubbub.series.run import SeriesRun
-from hubbub.series.screened import refuse_other_screen
+from hubbub.series.screened import planned_screen, refuse_other_screen
 from hubbub.series.state import IDLE, StateFolder, alone
 from hubbub.show.series.index import PAGE, write_index
 from hubbub.steps.mode import Say, quiet
@@ -146,6 +146,7 @@ def add(
         if log is not None and held.state.stage == IDLE:
             say("reading the period")
             _read(plan, entry, run, log, number, ledger, about)
+        screen = planned_screen(plan.screening)
         say("drawing noise")
         run.rounds()
         say("writing the period")
@@ -156,7 +157,7 @@ def add(
         def drawn(public: Path) -> dict[str, Output]:
             return {f"{series.label} {name}": output for name, output in outputs(public, series).items()}
 
-        run.publish(facts, drawn)
+        run.publish(facts, drawn, screen)
         return _placed(plan, folder, held, held.state.run - 1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from hubbub.errors import ParameterError
 from hubbub.ingest import clean
 from hubbub.ingest.schema import SCHEMA
 from hubbub.public.screening import chosen_screen
-from hubbub.public.screening.numbers import COUNTRIES
+from hubbub.public.screening.numbers import COUNTRIES, _valid, is_national_number
 from hubbub.public.screening.own_lists import MOST_PATTERNS, read_own_list
 from hubbub.public.screening.rules import RULES, suspects
 
@@ -199,3 +200,26 @@ def test_unknown_rules_and_an_allow_list_without_rules_are_refused(tmp_path: Pat
     (tmp_path / "allow.txt").write_text("a\n", encoding="utf-8")
     with pytest.raises(ParameterError, match="there are none"):
         chosen_screen("none", None, tmp_path / "allow.txt")
+
+
+STUMBLES = "616012487801145886"  # a Chinese number of a county that the library does not know
+
+
+def test_a_number_over_which_the_library_stumbles_is_hit() -> None:
+    """One query of one user must never end a release."""
+    with pytest.raises(KeyError):
+        import_module("stdnum.cn.ric").is_valid(STUMBLES)
+    for text in (STUMBLES, "616012 48780114 5886"):
+        assert is_national_number(text)
+
+
+def test_what_a_number_is_does_not_hang_on_the_day() -> None:
+    """A Norwegian number of somebody born in 2039: refused by the library until then."""
+    texts = [f"0103396{n:04}" for n in range(10_000)]
+    born_later = [text for text in texts if _valid("no.fodselsnummer")(text)]
+    assert born_later and not any(import_module("stdnum.no.fodselsnummer").is_valid(text) for text in born_later)
+
+
+def test_every_rule_is_asked_about_what_it_hits() -> None:
+    uuid = "abcdefab-abcd-abcd-abcd-abcdefabcdef"
+    assert chosen_screen("default", None, None).hits(pa.array([uuid])).tolist() == [True]  # type: ignore[union-attr]

@@ -71,3 +71,12 @@ def test_with_a_cap_all_periods_are_set_aside(tmp_path: Path) -> None:
         book.cap("default", 12, 0.01)
         fix_periods(plan(seed=None, not_private=False), tmp_path / "s", book)
         assert book.standing("default").opened[-1].origin == "plan"
+
+
+@pytest.mark.parametrize("periods", [6, 7, 12])
+def test_no_total_is_said_to_be_nothing(periods: int) -> None:
+    """The sum of printed δ is never rounded below itself: the plain sums hold at it."""
+    mechanism = CrowdPerPeriod(tables=["queries"], epsilon=1, delta="1e-6", rounds=1, periods=periods)
+    epsilon, delta = mechanism.all_periods()
+    assert 1 < epsilon <= periods and delta >= periods * mechanism.loss().delta * (1 - 1e-15)
+    assert "nothing" not in mechanism.proven().sentence()

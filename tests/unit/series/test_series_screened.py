@@ -45,3 +45,19 @@ def test_a_log_that_was_read_otherwise_is_refused(tmp_path: Path) -> None:
         fix(plan, tmp_path / "s", book, new_population=True)
         with log_of(tmp_path, year()) as log, pytest.raises(Refused, match=r"no screening[\s\S]*version 1, email"):
             add(tmp_path / "s", log, book)
+
+
+@pytest.mark.slow
+def test_a_denied_word_of_a_released_query_is_not_released(hubbub: Hubbub, tmp_path: Path) -> None:
+    deny, log, out = tmp_path / "deny.txt", tmp_path / "log.tsv", tmp_path / "year"
+    deny.write_text("doe\n", encoding="utf-8")
+    times = "2020-01-05 08:00:00"
+    lines = [HEADER, *(f"{user}\t{query}\t{times}\t\t" for user in range(300) for query in ("doe", "john doe"))]
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    plan = ("--epsilon", 4, "--delta", "1e-5", "--first", "2020-01-01", "--periods", 2, "--tables", "queries,keywords")
+    hubbub("series", "plan", out, *plan, "--deny", deny, "--seed", 1, "--not-private")
+    hubbub("series", "add", out, log, "--format", "aol")
+    released = Release(out / "2020-01")
+    assert released.queries.to_arrow()["query"].to_pylist() == ["john doe"]
+    assert released.keywords.to_arrow()["keyword"].to_pylist() == ["john"]
+    assert [finding for finding in check(out / "2020-01") if not finding.holds] == []

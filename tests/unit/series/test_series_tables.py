@@ -55,6 +55,15 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "s"
 
 
+def test_one_open_log_serves_several_periods(tmp_path: Path, book: Ledger, whole: Path) -> None:
+    fix(seeded(**SETTINGS), tmp_path / "s", book, new_population=True)
+    with visits_of(tmp_path, visited()) as log:
+        for _ in range(2):
+            made = add(tmp_path / "s", log, book).folder
+    for table in ALL:
+        assert rows(made, table) == rows(whole / made.name, table)
+
+
 TRUE: dict[str, dict[tuple[str, ...], int]] = {
     "queries": {("weather today",): 80, ("news",): 60},
     "clicks": {("weather today", "sky.example"): 80, ("news", "paper.example"): 50},

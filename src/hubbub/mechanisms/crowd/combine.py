@@ -55,13 +55,22 @@ class Ratio:
 
 def combine(selected: Selected, plan: Selection, counted: Recounted) -> Counted:
     """Users of each released key: to the last bit a function of the released numbers, whatever the order of the ids."""
-    order = np.lexsort((counted.sums, selected.accumulators, selected.rounds))
+    told = np.stack((counted.lam, counted.sums, selected.accumulators, selected.rounds))
+    order = np.lexsort(told)
     chosen = Selected(selected.ids[order], selected.accumulators[order], selected.rounds[order])
     users, noise2 = _estimates(chosen, plan, replace(counted, sums=counted.sums[order], lam=counted.lam[order]))
     back = np.argsort(order)
     whole = np.maximum(np.rint(users), 1).astype(np.int64)
-    noise_sd: Floats = np.rint(1000 * np.sqrt(noise2 + ROUNDING)) / 1000
+    noise_sd: Floats = _alike(told[:, order], np.rint(1000 * np.sqrt(noise2 + ROUNDING)) / 1000)
     return Counted(whole[back], noise_sd[back])
+
+
+def _alike(told: npt.NDArray[np.int64], noise_sd: Floats) -> Floats:
+    """Keys with the same released numbers get one sd, their largest: two bins may part them by their ids."""
+    if not noise_sd.size:
+        return noise_sd
+    first = np.flatnonzero(np.r_[True, (told[:, 1:] != told[:, :-1]).any(axis=0)])
+    return np.repeat(np.maximum.reduceat(noise_sd, first), np.diff(np.r_[first, noise_sd.size]))
 
 
 def alone(counted: Recounted) -> Counted:

@@ -12,7 +12,7 @@ from math import isinf
 from hubbub.errors import ParameterError
 from hubbub.mechanisms.base import Parameter, Value
 from hubbub.mechanisms.crowd import Crowd
-from hubbub.privacy.compose import compose
+from hubbub.privacy.compose import basic_sums, compose
 from hubbub.privacy.guarantee import Guarantee, factor, small
 
 
@@ -34,15 +34,17 @@ class CrowdPerPeriod(Crowd):
     def all_periods(self) -> tuple[float, float]:
         """(ε, δ) of a user who is in all periods, each with its own part."""
         periods, loss = int(self.settings["periods"]), self.loss()
-        delta = min(1.0, periods * loss.delta)
+        delta = min(1.0, basic_sums([loss] * periods)[1])
         return compose([loss] * periods, delta), delta
 
     def proven(self) -> Guarantee:
         """crowd's guarantee for a period, with the total of all periods in the same breath."""
         epsilon, delta = self.all_periods()
-        change = "nothing" if isinf(epsilon) else f"a factor {factor(epsilon)}, plus {small(delta)}"
+        of_all = f"for a user who is in all {self.settings['periods']} planned periods"
         total = (
-            f"This is for one period. For a user who is in all {self.settings['periods']} planned periods it is "
-            f"{change}, over all of them together."
+            f"This is for one period; {of_all} nothing is proven."
+            if isinf(epsilon)
+            else f"This is for one period. F{of_all[1:]} it is a factor {factor(epsilon)}, plus {small(delta)}, over "
+            "all of them together."
         )
         return replace(super().proven(), besides=total)

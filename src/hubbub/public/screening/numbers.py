@@ -6,12 +6,16 @@ rules are many and change, and a wrong one would let numbers through. It sees on
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib import import_module
+from importlib.util import find_spec, module_from_spec
+from types import SimpleNamespace
 
 from stdnum import luhn
+
+from hubbub.errors import OurBug
 
 GROUP = re.compile(r"[0-9a-z]+")
 MOST_GROUPS = 7
@@ -103,7 +107,27 @@ def _by_length(length: int) -> list[Callable[[str], bool]]:
     return [_valid(module) for module, long in COUNTRIES.values() if long == length]
 
 
+class _Day(datetime.date):
+    """A day after everybody's birth: what a text is must not hang on when, or by which worker, it is looked at."""
+
+    @classmethod
+    def today(cls) -> _Day:
+        return cls(2099, 12, 31)
+
+
 @cache
 def _valid(module: str) -> Callable[[str], bool]:
-    valid: Callable[[str], bool] = import_module(f"stdnum.{module}").is_valid
+    spec = find_spec(f"stdnum.{module}")
+    if spec is None or spec.loader is None:
+        raise OurBug(f"python-stdnum has no {module}")
+    own = module_from_spec(spec)  # a copy of our own, with our day in it
+    spec.loader.exec_module(own)
+    own.__dict__["datetime"] = SimpleNamespace(date=_Day, datetime=datetime.datetime, timedelta=datetime.timedelta)
+
+    def valid(number: str) -> bool:
+        try:
+            return bool(own.is_valid(number))
+        except Exception:  # the library stumbles over a number it half knows; rules err towards taking out
+            return True
+
     return valid

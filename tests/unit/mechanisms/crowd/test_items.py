@@ -15,7 +15,10 @@ from tests.conftest import Hubbub
 from hubbub.audit.checks.ballots import items
 from hubbub.errors import ParameterError
 from hubbub.mechanisms import build
+from hubbub.mechanisms.crowd.combine import BIN, combine
 from hubbub.mechanisms.crowd.items import VOTE_BITS, CrowdOfItems
+from hubbub.mechanisms.crowd.recount import Recounted
+from hubbub.mechanisms.rounds import Selected, Selection
 from hubbub.noise import SeededNoise
 from hubbub.privacy.account import Domain, Step
 from hubbub.privacy.gaussian import read_any
@@ -95,6 +98,20 @@ def test_a_release_of_items(hubbub: Hubbub, tmp_path: Path) -> None:
     table = pq.read_table(tmp_path / "out" / "public" / "queries.parquet")
     assert set(table.column("query").to_pylist()) <= {f"item {i}" for i in range(25)}
     assert table.num_rows == 25 and min(table.column("users").to_pylist()) >= 1
+
+
+def test_keys_that_tie_where_two_bins_part_get_one_sd() -> None:
+    """The order of ids is the engine's, and another user may move it: it must show nowhere."""
+    size = 4 * BIN
+    votes = np.sort(np.arange(size) * 40 + 2000)
+    looks = votes * 300
+    votes[BIN - 1] = votes[BIN] = votes[BIN - 1]
+    looks[BIN - 1] = looks[BIN]
+    plan = Selection(VOTE_BITS, (1,), (900,), 1, (238,), ())
+    recounted = Recounted(looks, np.full(size, 256), 10**8, int(looks.sum()) // 256, 10**4)
+    there = combine(Selected(np.arange(size), votes, np.zeros(size, np.int64)), plan, recounted)
+    assert there.noise_sd[BIN - 1] == there.noise_sd[BIN] and there.users[BIN - 1] == there.users[BIN]
+    assert there.noise_sd[BIN - 2] != there.noise_sd[BIN - 1]
 
 
 def test_seeded_noise_repeats_it() -> None:
