@@ -174,12 +174,12 @@ def _between(one: Integers, other: Integers) -> tuple[float, float]:
 def counted() -> Iterator[AuditRow]:
     """How many of n draws pass: digit by digit, in blocks of bits, and in groups; at usual sizes and at low ones."""
     scale, threshold = Fraction(10), 60
-    for trials, calls in (((1 << 20) - 5, 40), ((1 << 20) + 5, 40), (20_000, 150)):
+    for trials, calls in (((1 << 20) - 5, 40), ((1 << 20) + 5, 200), (20_000, 150)):
         yield from _binomial(f"{trials} draws", trials, scale, threshold, calls)
     with lowered(lambda each: each.module == "hubbub.noise.binomial" and each.name != "FEW_TRIALS"):
         yield from _binomial("20000 draws, in blocks", 20_000, scale, threshold, 40)
     with lowered(lambda each: each.module == "hubbub.noise.binomial"):
-        yield from _binomial("300000 draws, in groups", 300_000, scale, threshold, 40)
+        yield from _binomial("300000 draws, in groups", 300_000, scale, threshold, 200)
 
 
 def _binomial(name: str, trials: int, scale: Fraction, threshold: int, calls: int) -> Iterator[AuditRow]:

@@ -164,7 +164,7 @@ def _there(
     finally:
         for child in set(multiprocessing.active_children()) - before:
             child.terminate()
-        pool.shutdown(wait=False, cancel_futures=True)
+        pool.shutdown(cancel_futures=True)  # waits for its thread, which would else be caught out by the exit
 
 
 def threads_for(jobs: int) -> int:
