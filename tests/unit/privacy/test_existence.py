@@ -91,6 +91,7 @@ NOT_OF_THE_LOG = {
         "release/booking.py reserve",
         "release/resume.py find",
         "series/plan.py opened refuse_plan unsealed plain_plan listed",
+        "series/screened.py planned_screen",
         "series/screened.py refuse_other_screen",
         "series/state.py _settled read refuse_fork",
         "series/story.py standing_folder add due end",
