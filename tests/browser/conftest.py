@@ -8,7 +8,10 @@ throws, or asks of another machine fails its test.
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -117,6 +120,26 @@ def page(open_page: OpenPage) -> Page:
 def local_page(open_page: OpenPage) -> Page:
     """A page for a server on 127.0.0.1; no other machine can be reached."""
     return open_page(local=True)
+
+
+@contextmanager
+def studio(*words: str) -> Iterator[str]:
+    """The studio as its command starts it, and the address that it says."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hubbub", "studio", *words, "--no-browser"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ,
+        encoding="utf-8",
+    )
+    assert process.stdout is not None
+    found = next(filter(None, (re.search(r"http://127\.0\.0\.1:\d+/\S+", line) for line in process.stdout)))
+    try:
+        yield found[0]
+    finally:
+        process.terminate()
+        process.wait(30)
+        process.stdout.close()
 
 
 def axe(page: Page) -> None:

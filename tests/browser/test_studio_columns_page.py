@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import NARROW, OpenPage, axe, overflow, tab_stops
+from tests.browser.conftest import NARROW, OpenPage, axe, overflow, studio, tab_stops
 
 WAIT = 90_000
 PEOPLE, SEARCHES = 60, 5
@@ -25,17 +21,10 @@ def address(tmp_path: Path) -> Iterator[str]:
     for n in range(PEOPLE * SEARCHES):
         lines.append(f"v-{n % PEOPLE};2026-03-{1 + n % 28:02} 10:11:12;weather {n % 7};http://a.example/{n % 7}")
     (tmp_path / "export.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    words = ["studio", str(tmp_path / "export.csv"), "--no-browser", "--folder", str(tmp_path)]
+    words = [str(tmp_path / "export.csv"), "--folder", str(tmp_path)]
     words += ["--ledger", str(tmp_path / "ledger.sqlite"), "--threads", "1"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "hubbub", *words], stdout=subprocess.PIPE, text=True, env=os.environ, encoding="utf-8"
-    )
-    assert process.stdout is not None
-    found = next(filter(None, (re.search(r"http://127\.0\.0\.1:\d+/\S+", line) for line in process.stdout)))
-    yield found[0]
-    process.terminate()
-    process.wait(30)
-    process.stdout.close()
+    with studio(*words) as said:
+        yield said
 
 
 def test_columns_are_chosen_by_keyboard_and_nothing_is_lost(open_page: OpenPage, address: str) -> None:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hubbub.synth.run import synthesise
-from tests.browser.conftest import NARROW, WIDE, OpenPage, axe, overflow, tab_stops
+from tests.browser.conftest import NARROW, WIDE, OpenPage, axe, overflow, studio, tab_stops
 from tests.browser.made_up import publish, some_tables
 
 WAIT = 90_000
@@ -31,17 +27,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def address(place: Path) -> Iterator[str]:
     """The studio as the command starts it."""
-    words = ["studio", str(place / "log.parquet"), str(place / "earlier"), "--no-browser", "--folder", str(place)]
+    words = [str(place / "log.parquet"), str(place / "earlier"), "--folder", str(place)]
     words += ["--ledger", str(place / "ledger.sqlite"), "--population", "readers", "--threads", "1"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "hubbub", *words], stdout=subprocess.PIPE, text=True, env=os.environ, encoding="utf-8"
-    )
-    assert process.stdout is not None
-    found = next(filter(None, (re.search(r"http://127\.0\.0\.1:\d+/\S+", line) for line in process.stdout)))
-    yield found[0]
-    process.terminate()
-    process.wait(30)
-    process.stdout.close()
+    with studio(*words) as said:
+        yield said
 
 
 def tuned(page: Page, address: str) -> None:
