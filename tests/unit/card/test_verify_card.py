@@ -215,8 +215,8 @@ def test_its_formulas_agree_with_ours(checker: ModuleType) -> None:
     for bounds in ((1, 1, 1), (3, 7, 4), (5, 5, 2), (4, 16, 4), (2, 9, 6)):
         for threshold in (-3, 1, 4, 40):
             scale = Fraction(7, 3)
-            ours = threshold_delta(scale, threshold, *bounds)
-            assert math.isclose(checker.most_that_shows(scale, threshold, *bounds), ours, rel_tol=1e-12)
+            theirs = checker.most_that_shows(scale, threshold, *bounds)
+            assert math.isclose(theirs, threshold_delta(scale, threshold, *bounds), rel_tol=1e-12)
 
 
 def test_the_command(checker: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
