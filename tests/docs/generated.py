@@ -10,6 +10,7 @@ import enum
 import inspect
 import pkgutil
 import re
+import tomllib
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -149,7 +150,21 @@ def pages(folder: str) -> str:
     return "\n".join(["| page | tables | you get |", "|---|---|---|", *(row for *_, row in sorted(rows))]) + "\n"
 
 
+def theorems(_: str) -> str:
+    """Every theorem of the proof pages, and what would notice if it, or the code, were wrong."""
+    rows = [
+        "| theorem | says | where it runs | exact test | sampled test | a mutant that breaks it |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in tomllib.loads((ROOT / "docs" / "data" / "theorems.toml").read_text(encoding="utf-8"))["theorem"]:
+        looks = [f"`{row[kind].rpartition('/')[2].removeprefix('hubbub.')}`" for kind in ("code", "exact", "sampled")]
+        told = [f"[{row['page'].removesuffix('.md')}](proofs/{row['page']}), {row['name']}", row["says"]]
+        rows.append(f"| {' | '.join([*told, *looks, row['mutant']])} |")
+    return "\n".join(rows) + "\n"
+
+
 MAKERS = {
+    "theorems": theorems,
     "pages": pages,
     "parameters": parameters,
     "api": api,
