@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -163,6 +164,22 @@ def test_a_long_list_is_looked_up(tmp_path: Path) -> None:
     found = read_own_list(file)
     assert len(found.texts) == 200_000
     assert found.hits(pa.array(["name 199999", "name 200000", "name 0"])).tolist() == [True, False, True]
+
+
+def test_many_patterns_are_few_passes_that_find_the_same(tmp_path: Path) -> None:
+    """What one pattern means does not depend on which stand beside it: case, anchors, quotes, groups of one name."""
+    odd = ["re:order (?P<n>[0-9]+)", "re:part (?P<n>[0-9]+)", r"re:\Qa)|(b", r"re:\Qc\Ed", "re:^x|y$", "glob:p(*"]
+    lines = [*odd, *(f"re:word{n}x" for n in range(300)), "glob:last?one"]
+    (tmp_path / "all.txt").write_text("\n".join(lines), encoding="utf-8")
+    together = read_own_list(tmp_path / "all.txt")
+    texts = pa.array(["order 1", "part 2", "a)|(b", "a", "b", "x1", "1y", "1x1", "p(q", "word299x", "word2", "last one"])
+    apart = np.zeros(len(texts), np.bool_)
+    for line in lines[: len(odd)] + lines[-2:]:
+        (tmp_path / "one.txt").write_text(line, encoding="utf-8")
+        apart |= read_own_list(tmp_path / "one.txt").hits(texts)
+    assert together.hits(texts).tolist() == apart.tolist()
+    assert apart.tolist() == [True, True, True, False, False, True, True, False, True, True, False, True]
+    assert len(together.patterns) < len(lines) / 2
 
 
 @pytest.mark.parametrize(

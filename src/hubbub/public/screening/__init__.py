@@ -49,17 +49,18 @@ class Screen:
             clicked = url.dictionary_encode()
             named = self.hits(clean.queries(clicked.dictionary))
             if named.any():
-                spoken = pc.fill_null(pa.array(named).take(clicked.indices), False)
+                spoken = pc.fill_null(_spread(named, clicked), False)
                 for name in ("rank", "url"):
                     place = records.schema.get_field_index(name)
                     column = records.column(place)
                     left = pc.if_else(spoken, pa.scalar(None, column.type), column)
                     records = records.set_column(place, records.schema.field(place), left)
-        asked = self.hits(records.column(records.schema.get_field_index("query")))
-        return records.filter(pa.array(~asked)) if asked.any() else records
+        queries = records.column(records.schema.get_field_index("query")).dictionary_encode()
+        asked = self.hits(queries.dictionary)
+        return records.filter(_spread(~asked, queries)) if asked.any() else records
 
     def hits(self, texts: pa.Array) -> Mask:
-        """Which cleaned texts are hit."""
+        """Which cleaned texts are hit; a caller with many records asks once for each text."""
         hit = np.zeros(len(texts), np.bool_)
         places = np.flatnonzero(suspects(texts)) if self.rules else np.empty(0, np.int64)
         some = texts.take(pa.array(places))
@@ -90,6 +91,11 @@ class Screen:
             "deny_sha256": None if self.deny is None else self.deny.sha256,
             "allow_sha256": None if self.allow is None else self.allow.sha256,
         }
+
+
+def _spread(mask: Mask, encoded: pa.DictionaryArray) -> pa.Array:
+    """What holds of each text, for every record that has it; NULL for one that has none."""
+    return pa.array(mask).take(encoded.indices)
 
 
 def chosen_screen(rules: str | None, deny: str | Path | None = None, allow: str | Path | None = None) -> Screen | None:
