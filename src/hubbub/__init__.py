@@ -27,6 +27,7 @@ Beside the rooms:
     errors      every exception that hubbub raises on purpose, with its exit code
     files       a folder is written whole or not at all
     plugins     mechanisms, readers, tasks and exporters by name, those of other packages included
+    plurals     a number and what it counts, in words
     switches    the sizes at which the code takes another path, so that the audit can lower them
     testing     contracts that others can run on their own readers, mechanisms, tasks and engines
 """

@@ -1,5 +1,6 @@
 """The owner's report in a real browser: charts drawn from disk, hostile text stays text, anybody can read it."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,19 @@ def test_every_chart_is_drawn(page: Page, report: Path) -> None:
         assert figure.get_attribute("data-drawn") == "yes", name
         assert figure.locator("svg").count() == 1 and figure.evaluate(MARKS) > 0, name
         assert figure.locator("> [role=img]").get_attribute("aria-label"), name
+
+
+def test_it_begins_with_what_is_left_and_says_what_scores_mean(open_page: OpenPage, report: Path) -> None:
+    page = shown(open_page(width=NARROW), report)
+    lead = page.locator(".lead")
+    assert re.fullmatch(r"\d+ of \d+ queries, [\d.]+ % of searches", lead.inner_text())
+    assert lead.evaluate("p => p.getBoundingClientRect().bottom") < 844  # on the first screen of a telephone
+    scores = page.locator("#scores")
+    scores.locator("summary").click()
+    assert scores.get_by_text("queries: of all keys, the share that is released").is_visible()
+    assert "more is better" in scores.locator("tbody tr").first.inner_text()
+    assert "used by" in page.locator("#ledger figcaption").inner_text()
+    assert page.locator("#tradeoff svg").get_by_text("chosen: 8").is_visible()
 
 
 def test_hostile_queries_are_text_even_under_the_pointer(page: Page, report: Path) -> None:

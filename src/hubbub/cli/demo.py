@@ -63,7 +63,7 @@ def story(users: int, log: Path, made: Path, ledger: Path, details: Path) -> Ite
     """What went in, what came out, what is promised, what it cost, what to open: two screens."""
     import pyarrow.parquet as pq
 
-    from hubbub.show.dataset import counted
+    from hubbub.show.dataset import rows_of
 
     public = made / "public"
     card = json.loads((public / "card.json").read_text(encoding="utf-8"))
@@ -73,7 +73,7 @@ def story(users: int, log: Path, made: Path, ledger: Path, details: Path) -> Ite
     yield f"  A made-up search log in the format of the AOL log of 2006: {users:,} users, three months, nobody real."
     yield f"  They asked {counts['queries.distinct']['original']:,} different queries, nearly all of them once. {log}"
     yield "\nWHAT CAME OUT"
-    rows = ", ".join(counted(name, table.num_rows) for name, table in tables.items())
+    rows = ", ".join(rows_of(name, table.num_rows) for name, table in tables.items())
     yield f"  {rows}: what many users share, with noise in every number."
     yield "  The most frequent queries:"
     yield f"  {'query':<32} {'users':>7}   give or take"

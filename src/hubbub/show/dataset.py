@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hubbub.card.schema import NOT_STATED, Card
+from hubbub.plurals import counted
 
 if TYPE_CHECKING:
     from hubbub.show.page import Shown
@@ -102,15 +103,15 @@ def described(card: Card, tables: list[Shown]) -> dict[str, object]:
 
 def headline(tables: list[Shown]) -> list[str]:
     """How much there is: "175 queries", "1 click"; rows where a table has no plural to count in."""
-    return [counted(table.name, table.total) for table in tables]
+    return [rows_of(table.name, table.total) for table in tables]
 
 
-def counted(name: str, rows: int) -> str:
+def rows_of(name: str, rows: int) -> str:
     """So many rows of a table, in words."""
     if not name.endswith("s"):
-        return f"{rows:,} {'row' if rows == 1 else 'rows'} of a {name}"
+        return f"{counted(rows, 'row')} of a {name}"
     singular = "query" if name == "queries" else name.removesuffix("s")
-    return f"{rows:,} {singular if rows == 1 else name}".replace("_", " ")
+    return counted(rows, singular, name).replace("_", " ")
 
 
 def _file(path: str) -> dict[str, object]:

@@ -33,6 +33,8 @@ class Tried:
     rows: float
     searches: float
     rms: float | None
+    by_law: bool = False
+    """Whether the law of survival told it, and not an estimate on the log."""
 
 
 @dataclass(frozen=True)

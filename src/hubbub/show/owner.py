@@ -35,6 +35,8 @@ from hubbub.show.charts.survival import survival
 from hubbub.show.charts.tradeoff import tradeoff
 from hubbub.show.exact import gather
 from hubbub.show.page import jinja
+from hubbub.show.still_there import still_there
+from hubbub.show.tried import by_law
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
@@ -56,7 +58,7 @@ def finish(
     try:
         tables, laws = gather(log, mechanism, public_folder(out), measured)
         book = book_of(ledger, entry.population, entry.id)
-        kept.write(out / "owner-only", kept.Gathered(tuple(tables), laws, (), book))
+        kept.write(out / "owner-only", kept.Gathered(tuple(tables), laws, by_law(mechanism, tables), book))
     except Exception as error:  # whatever it is: the release stands, and noise that was drawn stays drawn
         told = f"the release is whole, but its exact facts could not be gathered ({type(error).__name__}: {error})"
         return "; ".join(filter(None, (told, refresh(out))))
@@ -193,21 +195,24 @@ SECTIONS = (
     ),
     Section(
         "What it is worth",
-        "Scores of the papers' tasks, on the log and on the release.",
+        "Scores of the papers' tasks, on the log and on the release. Under “The numbers” stands what each score says "
+        "in words, and which way is good; docs/tasks.md says how it is computed.",
         ("scores",),
         "No task was scored yet. Score them with",
         "hubbub evaluate RELEASE --log LOG",
     ),
     Section(
         "Other budgets",
-        "What the same mechanism would have kept with more or less privacy.",
+        "What the same mechanism would have kept with more or less privacy. An estimate on the log itself takes about "
+        "as long as eight releases, and spends nothing: hubbub report RELEASE --log LOG.",
         ("tradeoff",),
-        "No other budget was tried. It takes reading the log, about as long as eight releases, and spends nothing",
+        "This mechanism has no law by which other budgets can be told at once. An estimate takes reading the log, "
+        "about as long as eight releases, and spends nothing",
         COUNT,
     ),
     Section(
         "The budget book",
-        "Budgets add up over all releases about the same people.",
+        "Budgets add up over all releases about the same people. The line rises with each of them; it never falls.",
         ("ledger",),
         "Nothing of the ledger was kept with this release, or all it holds is not private. See",
         "hubbub ledger show",
@@ -237,7 +242,7 @@ def render(material: Material) -> str:
         .render(
             card=material.card,
             facts=material.facts,
-            tables=material.rows,
+            still_there=still_there(material.kept.tables, material.rows),
             sections=sections,
             sampled=next((t.sampled for t in material.kept.tables if t.sampled), None),
             no_line=bool(material.kept.tables) and not material.kept.laws,

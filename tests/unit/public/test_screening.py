@@ -172,7 +172,9 @@ def test_many_patterns_are_few_passes_that_find_the_same(tmp_path: Path) -> None
     lines = [*odd, *(f"re:word{n}x" for n in range(300)), "glob:last?one"]
     (tmp_path / "all.txt").write_text("\n".join(lines), encoding="utf-8")
     together = read_own_list(tmp_path / "all.txt")
-    texts = pa.array(["order 1", "part 2", "a)|(b", "a", "b", "x1", "1y", "1x1", "p(q", "word299x", "word2", "last one"])
+    texts = pa.array(
+        ["order 1", "part 2", "a)|(b", "a", "b", "x1", "1y", "1x1", "p(q", "word299x", "word2", "last one"]
+    )
     apart = np.zeros(len(texts), np.bool_)
     for line in lines[: len(odd)] + lines[-2:]:
         (tmp_path / "one.txt").write_text(line, encoding="utf-8")

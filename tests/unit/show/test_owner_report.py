@@ -50,7 +50,7 @@ def test_a_release_has_a_report_and_public_has_none_of_it(hubbub: Hubbub, log_fi
     folder = tmp_path / "out" / "owner-only"
     text = (folder / "report.html").read_text(encoding="utf-8")
     assert text.count("NOT PRIVATE. DO NOT PUBLISH.") == 2  # on the screen, and on every printed page
-    assert "hubbub evaluate RELEASE" in text and "No other budget was tried" in text
+    assert "hubbub evaluate RELEASE" in text and "Privacy against utility" in text
     assert not {p.name for p in (tmp_path / "out" / "public").iterdir()} & {
         "report.html",
         "exact.json",

@@ -118,8 +118,38 @@ def test_scores_keep_to_what_can_be_compared() -> None:
     chart = scores(scored)
     assert chart is not None and len(chart.rows) == 6
     drawn = [row["name"] for row in chart.spec["layer"][0]["data"]["values"]]
-    assert drawn == ["counts: queries.coverage@100", "counts: queries.coverage@all"]
+    assert drawn == ["queries: first 100 released", "queries: all released"]
     assert scores({"fears": {"not_evaluable": "no truth"}}) is None
+
+
+def test_every_score_says_what_it_means_and_which_way_is_good() -> None:
+    scored = {
+        "counts": {"queries.coverage@1000": {"original": 1.0, "release": 0.5}},
+        "suggestion": {f"every_prefix.{m}@5": {"original": 0.4, "release": 0.3} for m in ("precision", "recall")},
+        "keyword-generation": {"precision": {"original": 1.0, "release": 0.9}},
+        "frequent-pairs": {"support_distance@1/500": {"original": 0.0, "release": 0.1}},
+        "shouting": {"loud": {"original": 0.2, "release": 0.1}},
+    }
+    chart = scores(scored)
+    assert chart is not None
+    told = {(row["task"], row["score"]): (row["what it says"], row["good"]) for row in chart.rows}
+    assert told["counts", "queries.coverage@1000"] == (
+        "queries: of the 1,000 most frequent keys, the share that is released",
+        "more is better",
+    )
+    assert told["suggestion", "every_prefix.recall@5"][0].startswith("every prefix: share of what is right")
+    assert told["frequent-pairs", "support_distance@1/500"][1] == "less is better"
+    assert told["shouting", "loud"] == ("loud", "")  # of another package: its own name
+    drawn = [row["name"] for row in chart.spec["layer"][0]["data"]["values"]]
+    assert "shouting: loud" in drawn and "pairs" not in str(drawn)
+
+
+def test_scores_of_the_same_name_are_told_apart_by_their_task() -> None:
+    pair = {"original": 1.0, "release": 0.5}
+    chart = scores({"one": {"precision": pair}, "two": {"precision": pair}, "three": {"purity": pair}})
+    assert chart is not None
+    names = [row["name"] for row in chart.spec["layer"][0]["data"]["values"]]
+    assert names == ["one: given and right", "two: given and right", "purity"]
 
 
 def test_the_ledger_and_its_cap() -> None:
@@ -130,9 +160,15 @@ def test_the_ledger_and_its_cap() -> None:
     )
     chart = spending(LedgerSnapshot("readers", 2, 4.0, entries))
     assert chart is not None
-    assert "ε = 1.8 after 3 release(s), under a cap of 4; 1 of them not private" in chart.alt
+    assert "ε = 1.8 used by 2026-02-01 of a cap of 4, after 3 releases; 1 of them not private" in chart.alt
     assert [row["name"] for row in chart.rows] == ["may-r1", "june-r2"]
-    assert chart.spec["layer"][1]["data"]["values"][0]["entry"] == 2  # the dark bar
+    line, dots, *_, cap = chart.spec["layer"]
+    assert [(at["time"][:7], at["spent"]) for at in line["data"]["values"][1:]] == [("2026-01", 1.0), ("2026-02", 1.8)]
+    assert line["data"]["values"][0]["spent"] == 0 and line["encoding"]["x"]["type"] == "temporal"
+    assert [row["which"] for row in dots["data"]["values"]] == ["releases before it", "this release"]
+    assert cap["data"]["values"] == [{"at": 4.0, "text": "cap 4"}]
+    alone = spending(LedgerSnapshot("readers", 1, None, entries[:1]))
+    assert alone is not None and "after 1 release." in alone.alt and "<svg" in alone.svg()
     assert spending(LedgerSnapshot("readers", 3, None, entries[2:])) is None and spending(None) is None
 
 

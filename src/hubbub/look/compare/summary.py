@@ -20,10 +20,11 @@ from hubbub.errors import ParameterError
 from hubbub.look.compare.choices import Candidate, declared
 from hubbub.mechanisms import Mechanism
 from hubbub.privacy.guarantee import Guarantee, finite
+from hubbub.show.charts import meanings
 from hubbub.worth.tasks.run import NOT_EVALUABLE
 
-LESS = ("error", "l1", "kl", "average_difference", "rms_difference", "total_variation", "unknown", "delta", "epsilon")
-"""Stems of metrics of which less is better."""
+LESS = ("error", "delta", "epsilon")
+"""Of these, less is better; what is so of the tasks' scores they say themselves."""
 
 
 @dataclass(frozen=True)
@@ -195,7 +196,7 @@ class Comparison:
 def less_is_better(metric: str) -> bool:
     """Whether a small value of this metric is the good one."""
     words = metric.replace("@", ".").split(".")
-    return any(word in LESS for word in words)
+    return any(word in LESS or meanings.less_is_better(word) for word in words)
 
 
 def front(rows: Iterable[Row], x: str, y: str) -> set[str]:

@@ -49,7 +49,7 @@ class Screen:
             clicked = url.dictionary_encode()
             named = self.hits(clean.queries(clicked.dictionary))
             if named.any():
-                spoken = pc.fill_null(_spread(named, clicked), False)
+                spoken = pc.fill_null(_by_record(named, clicked), False)
                 for name in ("rank", "url"):
                     place = records.schema.get_field_index(name)
                     column = records.column(place)
@@ -57,7 +57,7 @@ class Screen:
                     records = records.set_column(place, records.schema.field(place), left)
         queries = records.column(records.schema.get_field_index("query")).dictionary_encode()
         asked = self.hits(queries.dictionary)
-        return records.filter(_spread(~asked, queries)) if asked.any() else records
+        return records.filter(_by_record(~asked, queries)) if asked.any() else records
 
     def hits(self, texts: pa.Array) -> Mask:
         """Which cleaned texts are hit; a caller with many records asks once for each text."""
@@ -93,7 +93,7 @@ class Screen:
         }
 
 
-def _spread(mask: Mask, encoded: pa.DictionaryArray) -> pa.Array:
+def _by_record(mask: Mask, encoded: pa.DictionaryArray) -> pa.Array:
     """What holds of each text, for every record that has it; NULL for one that has none."""
     return pa.array(mask).take(encoded.indices)
 

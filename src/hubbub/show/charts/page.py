@@ -19,7 +19,7 @@ from hubbub.show.charts import palette
 from hubbub.show.charts.chart import Chart
 from hubbub.show.charts.library import library
 
-MOST_ROWS = 50
+MOST_ROWS = 120
 
 DRAW = """
 function drawCharts(root) {

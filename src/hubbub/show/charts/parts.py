@@ -61,11 +61,6 @@ def level(axis: str, at: float, text: str) -> list[Spec]:
     ]
 
 
-def some(n: float, what: str) -> str:
-    """A number and what it counts."""
-    return f"{n:,.0f} {what}"
-
-
 def percent(x: float) -> str:
     """A share in words: never 100 % or 0 % of something that is not all or nothing."""
     if 0 < x < 0.00001:
