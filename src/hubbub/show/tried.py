@@ -6,6 +6,7 @@ other_budgets  estimates on the log itself with repeatable noise, about as long 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -102,12 +103,12 @@ def _share(curve: Curve, exact: Exact) -> float:
     low, high = SHARES
     wanted = float(exact.held.released_events.sum())
     for _ in range(HALVINGS):
-        middle = (low * high) ** 0.5
+        middle = math.sqrt(low * high)
         if float(_chances(curve, exact, middle) @ exact.held.events) < wanted:
             low = middle
         else:
             high = middle
-    return (low * high) ** 0.5
+    return math.sqrt(low * high)
 
 
 def _expected(curve: Curve, exact: Exact, epsilon: float, share: float) -> Tried:

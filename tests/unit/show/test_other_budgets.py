@@ -5,6 +5,7 @@ import pytest
 from tests.unit.show.tiny_exact import HELD, table
 
 from hubbub.mechanisms import Mechanism, build
+from hubbub.mechanisms.survival import LaplaceTest
 from hubbub.show.exact import Sampled, UsersHistogram
 from hubbub.show.still_there import StillThere, still_there
 from hubbub.show.tried import by_law
@@ -17,7 +18,8 @@ def released_by(mechanism: Mechanism, share: float) -> UsersHistogram:
     """What a release would show on average if this share of each key's users counted."""
     law = mechanism.survival()["queries"]
     counted = np.rint(USERS * share)
-    chance = np.array([law.chance(np.array([float(n)]))[0] for n in counted])
+    assert isinstance(law, LaplaceTest)
+    chance = law.chance(counted)
     events = USERS * KEYS
     return UsersHistogram(USERS, KEYS, events, np.rint(KEYS * chance), np.rint(events * chance))
 

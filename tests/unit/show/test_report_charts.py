@@ -137,7 +137,7 @@ def test_every_score_says_what_it_means_and_which_way_is_good() -> None:
         "queries: of the 1,000 most frequent keys, the share that is released",
         "more is better",
     )
-    assert told["suggestion", "every_prefix.recall@5"][0].startswith("every prefix: share of what is right")
+    assert str(told["suggestion", "every_prefix.recall@5"][0]).startswith("every prefix: share of what is right")
     assert told["frequent-pairs", "support_distance@1/500"][1] == "less is better"
     assert told["shouting", "loud"] == ("loud", "")  # of another package: its own name
     drawn = [row["name"] for row in chart.spec["layer"][0]["data"]["values"]]
