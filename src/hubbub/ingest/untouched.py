@@ -5,18 +5,21 @@ well, of which cleaning would change no value, drop no record and reject none. W
 of one user, and may: the copy then holds the very records that would have been written, so nothing else can differ.
 
 What is looked at is the copy, which nobody else writes to, and every batch of it. Plain ASCII is told from its bytes
-at once; of any other batch the records are made as always, and compared.
+at once, and of the text of a row group each distinct value once; of any other batch the records are made as always,
+and compared.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from hubbub.files import disk_errors
 from hubbub.ingest import archives
@@ -32,6 +35,9 @@ from hubbub.switches import switch
 
 BATCH = switch(__name__, "BATCH", 65_536, low=3)
 LARGEST = switch(__name__, "LARGEST", 1 << 20, low=1)  # rows of a group: engines read one group on one thread
+AT_ONCE = switch(__name__, "AT_ONCE", 1 << 26, low=1)  # bytes of a row group, unpacked, that is looked at in one piece
+TEXTS = ["user", "query", "url"]
+LETTERS = ord("Z") - ord("A") + 1
 CODECS = ("UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD")
 
 
@@ -56,7 +62,7 @@ def copied_clean(file: Path, copy: Path, progress: Callable[[int], None]) -> int
     with parquet_file(copy) as opened:
         rows = opened.metadata.num_rows
         try:
-            for batch in opened.iter_batches(BATCH):
+            for batch in _batches(opened, copy):
                 if not (_plain(batch) or _same(batch)):
                     return None
                 done += batch.num_rows
@@ -66,11 +72,22 @@ def copied_clean(file: Path, copy: Path, progress: Callable[[int], None]) -> int
     return int(rows)
 
 
+def _batches(opened: Any, file: Path) -> Iterator[pa.RecordBatch]:
+    """A row group at a time with its text as dictionaries, or a large one in batches of rows."""
+    with pq.ParquetFile(file, pre_buffer=False, read_dictionary=TEXTS) as encoded:
+        for number in range(opened.metadata.num_row_groups):
+            if opened.metadata.row_group(number).total_byte_size <= AT_ONCE:
+                yield from encoded.read_row_group(number, use_threads=False).to_batches()
+            else:
+                yield from opened.iter_batches(BATCH, row_groups=[number])
+
+
 def _plain(batch: pa.RecordBatch) -> bool:
     """Whether every value is ASCII that cleaning leaves as it is; a batch that is not may be clean all the same."""
     user, time, query, rank, url = batch.columns
     if user.null_count or query.null_count:
         return False
+    user, query, url = (c.dictionary if pa.types.is_dictionary(c.type) else c for c in (user, query, url))
     longest = sum(int(np.diff(view(text)[1]).max(initial=0)) for text in (user, query, url))
     ranges = pc.min_max(time).as_py(), pc.min_max(rank).as_py()
     return (
@@ -96,8 +113,8 @@ def _trimmed(column: pa.Array) -> bool:
 def _folded(column: pa.Array) -> bool:
     """Whether ASCII holds no capital letter and no two blanks in a row."""
     array, _ = view(column)
-    text, blank = array.tobytes(), array == BLANK
-    return text == text.lower() and not (blank[1:] & blank[:-1]).any()
+    blank = array == BLANK
+    return not ((array - ord("A")) < LETTERS).any() and not (blank[1:] & blank[:-1]).any()
 
 
 def _same(batch: pa.RecordBatch) -> bool:

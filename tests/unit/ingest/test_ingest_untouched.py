@@ -46,6 +46,15 @@ def write(path: Path, rows: list[tuple[Any, ...]], **options: Any) -> Path:
     return path
 
 
+@pytest.fixture(params=["by group", "by batch"])
+def pieces(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The copy is looked at a row group at a time with its distinct values, or a few rows at a time."""
+    monkeypatch.setattr(untouched, "BATCH", 2)
+    if request.param == "by batch":
+        monkeypatch.setattr(untouched, "AT_ONCE", 0)
+
+
+@pytest.mark.usefixtures("pieces")
 @pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "zstd"])
 def test_a_clean_file_is_copied_byte_by_byte(read: Ingest, tmp_path: Path, codec: str) -> None:
     log = write(tmp_path / "log.parquet", CLEAN, compression=codec)
@@ -55,12 +64,13 @@ def test_a_clean_file_is_copied_byte_by_byte(read: Ingest, tmp_path: Path, codec
     assert sorted(path.name for path in found.told.log.parent.iterdir()) == ["log.parquet", "rejects.parquet"]
 
 
+@pytest.mark.usefixtures("pieces")
+@pytest.mark.parametrize("dictionary", [True, False])
 @pytest.mark.parametrize("name", DIRTY)
 def test_one_row_that_is_not_clean_changes_nothing_else(
-    read: Ingest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    read: Ingest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, dictionary: bool
 ) -> None:
-    log = write(tmp_path / "log.parquet", [*CLEAN, DIRTY[name]])
-    monkeypatch.setattr(untouched, "BATCH", 2)
+    log = write(tmp_path / "log.parquet", [*CLEAN, DIRTY[name]], use_dictionary=dictionary)
     found = read(log)
     assert found.told.log.read_bytes() != log.read_bytes()
     monkeypatch.setattr(run, "alike", lambda _: False)
