@@ -27,6 +27,7 @@ import pyarrow.parquet as pq
 from hubbub.show.law import SurvivalLine, once_more, seen
 from hubbub.steps.counts import EngineCounts, Integers, LocalCounts
 from hubbub.steps.keys import QUERIES, Keys
+from hubbub.steps.pools import EnginePools
 from hubbub.steps.sessions import SEPARATOR
 
 if TYPE_CHECKING:
@@ -127,7 +128,8 @@ def gather(
     again = {} if measured is None else once_more(log, mechanism, measured)
     if one_in > 1 and kinds:
         whole = [table.rows for table in released.values()] + [again[table] for table in kinds if table in again]
-        _sample(log, one_in, whole, clicks=any(keys.name == "clicks" for keys in kinds.values()))
+        many = _many(measured or {})
+        _sample(log, one_in, whole, many, clicks=any(keys.name == "clicks" for keys in kinds.values()))
     found, laws = [], {}
     for table, keys in kinds.items():
         counts = None if measured is None or mechanism.offers[table].rows else measured.get(table)
@@ -139,11 +141,18 @@ def gather(
     return found, laws
 
 
-def _sample(log: SearchLog, one_in: int, released: list[pa.Table], *, clicks: bool) -> None:
+def _many(measured: Mapping[str, Any]) -> str:
+    """SQL of the queries of many rows: from what users were found to hold, if that was measured, else from the log."""
+    for counts in measured.values():
+        if isinstance(counts, EnginePools) and counts.kind is QUERIES:
+            return f"SELECT query FROM {counts.held} GROUP BY query HAVING sum(n) >= {MANY}"
+    return f"SELECT query FROM log GROUP BY query HAVING count(*) >= {MANY}"
+
+
+def _sample(log: SearchLog, one_in: int, released: list[pa.Table], many: str, *, clicks: bool) -> None:
     """The log reduced to the queries that are counted whole and to one in `one_in` of the others."""
     engine, known = log.engine, f"{COUNTED}_released"
     engine.register(known, pa.concat_tables([table.select(["query"]) for table in released]))
-    many = f"SELECT query FROM log GROUP BY query HAVING count(*) >= {MANY}"
     engine.save(COUNTED, f"SELECT DISTINCT query FROM ({many} UNION ALL SELECT query FROM {known}) AS counted")
     columns = ', l."rank" AS "rank", l.url AS url' if clicks else ""
     engine.save(

@@ -24,7 +24,7 @@ MOST = 1 << 62
 
 
 class Holdings:
-    """Who holds which keys. `held` names the table (uid, key columns), `keys` that of (kid, key columns)."""
+    """Who holds which keys. `held` names the table (uid, key columns, …), `keys` that of (kid, key columns)."""
 
     def __init__(self, log: SearchLog, kind: Keys, held: str, keys: str, size: int) -> None:
         self.log, self.kind, self.held, self.keys, self.size = log, kind, held, keys, size

@@ -117,7 +117,7 @@ class EnginePools(Holdings, LocalPools):
         self._round, self._most = 0, 0
         amounts = {"n": np.arange(1, limit + 1), "a": [amount(bits, n) for n in range(1, limit + 1)]}
         engine.register(self._amounts, pa.table(amounts))
-        engine.save(self.held, f"SELECT DISTINCT uid, {columns} FROM ({keys.events.format(log='log')}) AS events")
+        engine.save(self.held, keys.counted())
         engine.save(self._degrees, f"SELECT uid, count(*) AS n FROM {self.held} GROUP BY uid")
         heavy = f"SELECT uid FROM {self._degrees} WHERE n > {limit}"
         theirs = f"SELECT uid, {columns} FROM {self.held} WHERE uid IN ({heavy})"

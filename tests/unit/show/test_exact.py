@@ -11,6 +11,7 @@ import hubbub as package
 from hubbub.log import read_log
 from hubbub.look.estimate import estimate_log
 from hubbub.mechanisms import build
+from hubbub.noise import SeededNoise
 from hubbub.privacy.ledger import Ledger
 from hubbub.release.plan import Plan
 from hubbub.release.story import run_release
@@ -20,6 +21,7 @@ from hubbub.show.book import book_of
 from hubbub.show.kept import Gathered, LedgerSnapshot, Spending
 from hubbub.show.law import AGAIN, SurvivalLine
 from hubbub.show.tried import other_budgets
+from hubbub.steps.mode import run_mode
 
 
 def test_exact_facts_of_a_tiny_log(tmp_path: Path) -> None:
@@ -117,6 +119,16 @@ def test_a_sample_never_decides_about_the_head(
         assert abs(true - about) < off < 0.1 and true > 0.4, "by chance less than once in a million"
         head, seen = (dict(zip(t.held.users.tolist(), t.held.keys.tolist(), strict=True)) for t in (truth, found))
         assert all(seen[users] == keys for users, keys in head.items() if users >= exact_facts.MANY)
+
+
+def test_the_head_is_the_same_from_the_log_and_from_what_users_hold(head_heavy: Path) -> None:
+    made, noise = build("crowd", {"epsilon": "2", "delta": "1e-5"}, tables=["queries"]), SeededNoise(0)
+    with read_log(head_heavy, format="aol") as log:
+        measured = made.measure(log, run_mode(log.engine, noise, noise.secret("bounding")))
+        scanned, held = exact_facts._many({}), exact_facts._many(measured)
+        assert "FROM log" in scanned and "FROM held_queries" in held
+        heads = [sorted(log.engine.fetch(sql).column("query").to_pylist()) for sql in (scanned, held)]
+    assert heads[0] == heads[1] and len(heads[0]) == 21
 
 
 @pytest.mark.slow

@@ -53,6 +53,11 @@ class Keys:
             f"FROM ({self.events.format(log=log)}) AS events GROUP BY uid, {self.list()}"
         )
 
+    def counted(self, log: str = "log") -> str:
+        """One row per user and key she holds, with the rows `n` of the log that say so."""
+        rows = self.events.format(log=log)
+        return f"SELECT uid, {self.list()}, count(*) AS n FROM ({rows}) AS events GROUP BY uid, {self.list()}"
+
     def occurrences(self, log: str = "log") -> str:
         """One row per event."""
         sql = self.events.format(log=log)
