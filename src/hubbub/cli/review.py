@@ -47,7 +47,7 @@ class ReviewOptions:
 @command
 def review(
     release: Annotated[
-        str, typer.Argument(help="A draft (`hubbub release --review`) or a release.", metavar="RELEASE")
+        str, typer.Argument(help="A draft (`--review`), a release, or a period of a series.", metavar="RELEASE")
     ],
     options: ReviewOptions,
     ledger: LedgerFile = None,
@@ -63,21 +63,24 @@ def review(
     from hubbub.privacy.ledger import Ledger
     from hubbub.public.screening import chosen_screen
     from hubbub.public.sensitive import person_names, topics
-    from hubbub.release.review import Flags, Strikes, approve, flagged, read_strikes, rule_strikes, write_review
+    from hubbub.release.review import Flags, Strikes, flagged, read_strikes, rule_strikes, write_review
     from hubbub.release.review.anew import drawn_tables
+    from hubbub.series.reviewed import all_strikes, approve_drawn
 
     path = Path(release)
     shown = whole_number(options.show, "show", least=0) or 0
     card, tables = drawn_tables(path)
     by_hand = read_strikes(Path(options.strike), card, tables) if options.strike else ()
-    strikes = Strikes(by_hand, rule_strikes(chosen_screen(options.strike_rules, options.deny)))
+    own = Strikes(by_hand, rule_strikes(chosen_screen(options.strike_rules, options.deny)))
+    strikes = all_strikes(path, own)
     left, struck = strikes.left(tables)
     if options.approve:
         if not options.by:
             raise ParameterError("--by NAME is missing.", next="say who looked at the rows: the card will state it")
-        out = Path(options.out or f"{path.absolute()}-reviewed").absolute()
+        out = None if options.out is None else Path(options.out).absolute()
         with Ledger(None if ledger is None else Path(ledger)) as book:
-            done = approve(path, strikes, options.by, out, book)
+            done = approve_drawn(path.absolute(), card, own, options.by, out, book)
+        out = done.out
         _say_struck(struck, strikes.tables, terminal)
         for table, number in done.rows.items():
             terminal.say(f"  {table}: {number} rows")
@@ -99,7 +102,7 @@ def review(
     if options.write:
         write_review(Path(options.write), card, rows)
         terminal.say(f"Wrote {options.write}: mark what should go, give a reason, then --strike {options.write}")
-    if options.strike or options.strike_rules or options.deny:
+    if struck or strikes.tables or options.strike or options.strike_rules or options.deny:
         _say_struck(struck, strikes.tables, terminal)
         _say_near(tables, left, terminal)
         terminal.say("Nothing was written: say --approve --by NAME to write the release anew.")

@@ -2,132 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hubbub.cli.config import read_configuration
-from hubbub.cli.options import LedgerFile, Listed, NewLogOptions, NewPopulation, Without, whole_number
+from hubbub.cli.care import AsDraft
+from hubbub.cli.options import LedgerFile, Listed, NewLogOptions, NewPopulation, Without
 from hubbub.cli.raw_log import open_log, readable
+from hubbub.cli.series_options import USER_PERIOD, SeriesOptions
 from hubbub.cli.terminal import Terminal, command
 
 if TYPE_CHECKING:
-    from hubbub.series import SeriesPeriod, SeriesPlan
-    from hubbub.series.periods import PeriodsPlan
+    from hubbub.series import SeriesPeriod
 
 series = typer.Typer(
-    help="Periods under one guarantee: plan, add, show, end, index, erase.", no_args_is_help=True, rich_markup_mode=None
+    help="Periods under one guarantee: plan, add, show, end, index, erase, struck.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
-USER_PERIOD = "user-period"
-UNITS = ("user", USER_PERIOD)
 NOT_ASKED = ["population", "dataset", "config", "max_rejects", "ledger", "screen", "deny", "allow"]
+NOT_ASKED += ["max_searches_a_day", "drop_agents"]
 """What the plan has fixed."""
 SeriesFolder = Annotated[str, typer.Argument(help="The folder of the series.", metavar="DIR")]
-
-
-@dataclass(frozen=True, kw_only=True)
-class SeriesOptions:
-    """What is fixed before the first look."""
-
-    epsilon: Annotated[str | None, typer.Option(help="Privacy loss ε of the whole series.", metavar="E")] = None
-    delta: Annotated[str | None, typer.Option(help="δ of the whole series.", metavar="D")] = None
-    first: Annotated[str | None, typer.Option(help="First day of the first period: 2026-01-01.", metavar="DAY")] = None
-    periods: Annotated[int, typer.Option(help="How many periods are planned.", metavar="N")] = 12
-    longest: Annotated[int | None, typer.Option(help="How many there may be at most (as planned).", metavar="N")] = None
-    length: Annotated[str, typer.Option(help="day, week, month, quarter, year, or for example '10 days'.")] = "month"
-    schedule: Annotated[
-        str, typer.Option(help="even, front (more early, less at the end), or a whole weight per period: 1,1,3.")
-    ] = "even"
-    counts: Annotated[str, typer.Option(help="Share of the noise budget for numbers beside the keys.")] = "0.3"
-    pool: Annotated[int, typer.Option(help="New queries of a user that count in a period.", metavar="N")] = 40
-    tables: Annotated[
-        str, typer.Option(help="queries, with clicks, transitions, keywords as wanted.", metavar="T,…")
-    ] = "queries"
-    unit: Annotated[str, typer.Option(help="user (over all periods) or user-period (plain crowd each).")] = "user"
-    public_list: Annotated[
-        str | None, typer.Option(help="Queries that anybody may know: they come out sooner.", metavar="FILE")
-    ] = None
-    lag: Annotated[int, typer.Option(help="Days after its end before a period is run.", metavar="DAYS")] = 0
-    users_public: Annotated[int | None, typer.Option(help="Declared number of users; δ below 1/N.", metavar="N")] = None
-    population: Annotated[str, typer.Option(help="Who the logs are about; budgets add up.")] = "default"
-    dataset: Annotated[str, typer.Option(help="Your name for this series.")] = "series"
-    max_rejects: Annotated[str | None, typer.Option(help="Stop if more lines than this are unreadable (5%).")] = None
-    screen: Annotated[
-        str | None, typer.Option(help="Screening rules of every period: none, default, or rules.", metavar="RULES")
-    ] = None
-    deny: Annotated[str | None, typer.Option(help="Texts to take out, one a line; kept as it is.", metavar="F")] = None
-    allow: Annotated[str | None, typer.Option(help="Texts that no rule takes out.", metavar="F")] = None
-    config: Annotated[str | None, typer.Option(help="TOML with a [card] table.", metavar="FILE")] = None
-    seed: Annotated[int | None, typer.Option(help="Repeatable noise, for tests: NOT PRIVATE.", metavar="S")] = None
-    not_private: Annotated[bool, typer.Option("--not-private", help="Accept a series that is not private.")] = False
-
-    def plan(self) -> SeriesPlan:
-        """The plan that these options describe."""
-        from hubbub.mechanisms.series import Series
-        from hubbub.public.lists import read_list
-        from hubbub.series import SeriesPlan
-
-        mechanism = Series(
-            tables=[table.strip() for table in self.tables.split(",")],
-            public_list=None if self.public_list is None else read_list(self.public_list),
-            epsilon=self.epsilon,
-            delta=self.delta,
-            periods=self.periods,
-            longest=self.longest,
-            D=self.pool,
-            schedule=self.schedule,
-            counts=self.counts,
-            first=self.first,
-            length=self.length,
-        )
-        return SeriesPlan(mechanism, **self.common())
-
-    def periods_plan(self) -> PeriodsPlan:
-        """The plan of releases of their own, one for each period."""
-        from hubbub.errors import ParameterError
-        from hubbub.mechanisms.crowd.each import CrowdPerPeriod
-        from hubbub.mechanisms.series import calendar_of
-        from hubbub.series.periods import PeriodsPlan
-
-        for option, given, usual in (
-            ("--longest", self.longest, None),
-            ("--schedule", self.schedule, "even"),
-            ("--counts", self.counts, "0.3"),
-            ("--pool", self.pool, 40),
-            ("--public-list", self.public_list, None),
-        ):
-            if given != usual:
-                raise ParameterError(f"{option} belongs to the unit user.", given=given, next="leave it out")
-        tables = [table.strip() for table in self.tables.split(",")]
-        settings = {"epsilon": self.epsilon, "delta": self.delta, "periods": self.periods}
-        mechanism = CrowdPerPeriod(tables=tables, **settings)
-        if self.first is None:
-            raise ParameterError("--first DAY is missing.", next="name the first day of the first period")
-        return PeriodsPlan(mechanism, calendar_of(self.first, self.length), **self.common())
-
-    def common(self) -> dict[str, Any]:
-        """What both units are told alike."""
-        from hubbub.errors import ParameterError
-        from hubbub.series.screened import fixed_screen
-
-        if self.unit not in UNITS:
-            raise ParameterError("There is no such unit.", given=self.unit, allowed=", ".join(UNITS))
-        owner = read_configuration(self.config).owner
-        if owner.period is not None:
-            raise ParameterError("The periods of a series are its own.", given="period in [card]", next="leave it out")
-        return {
-            "population": self.population,
-            "dataset": self.dataset,
-            "owner": owner,
-            "lag": self.lag,
-            "users_public": whole_number(self.users_public, "users-public"),
-            "max_rejects": NewLogOptions(max_rejects=self.max_rejects).share(),
-            "seed": whole_number(self.seed, "seed", least=0),
-            "not_private": self.not_private,
-            "screening": fixed_screen(self.screen, self.deny, self.allow),
-        }
 
 
 @series.command(cls=Listed)
@@ -242,6 +140,7 @@ def add(
     other_people: Annotated[
         bool, typer.Option("--other-people", help="These are other people than those of another population.")
     ] = False,
+    review: AsDraft = None,
     ledger: LedgerFile = None,
     *,
     terminal: Terminal,
@@ -253,24 +152,27 @@ def add(
     from hubbub.privacy.ledger import Ledger
     from hubbub.series import add as add_period
     from hubbub.series.plan import OWNER_ONLY, PLAN, plain_plan
-    from hubbub.series.screened import planned_options
+    from hubbub.series.screened import planned_left_out, planned_options
 
-    how: dict[str, Any] = {"period": period, "other_ids": other_ids, "other_people": other_people, "say": terminal.note}
+    how: dict[str, Any] = {"period": period, "other_ids": other_ids, "other_people": other_people}
+    how |= {"review": bool(review), "say": terminal.note}
     with Ledger(None if ledger is None else Path(ledger)) as book:
         if log.log is None:
             made = add_period(folder, None, book, **how)
         else:
-            screening = plain_plan(Path(folder) / OWNER_ONLY / PLAN).get("screening")
-            log = replace(log, engine=log.engine or "duckdb", **planned_options(screening))  # type: ignore[arg-type]
+            plan = plain_plan(Path(folder) / OWNER_ONLY / PLAN)
+            fixed = {**planned_options(plan.get("screening")), **planned_left_out(plan.get("left_out"))}
+            log = replace(log, engine=log.engine or "duckdb", **fixed)
             with readable(log, terminal) as told, open_log(told, None, terminal) as raw:
                 made = add_period(folder, raw, book, **how)
     _say(made, terminal)
 
 
 def _say(made: SeriesPeriod, terminal: Terminal) -> None:
+    from hubbub.card.check import DRAFT
     from hubbub.release.opened import Release
 
-    release = Release(made.folder)
+    release = Release(made.folder / DRAFT if made.draft else made.folder)
     rows = {table: len(getattr(release, table)) for table in release.tables}
     if made.repeated:
         terminal.say(f"{made.label} stands already: the same bytes, and nothing more was spent.")
@@ -278,9 +180,13 @@ def _say(made: SeriesPeriod, terminal: Terminal) -> None:
         terminal.say(f"  {table}: {number} rows")
     if not release.private:
         terminal.say("NOT PRIVATE: stamped so; do not publish.")
-    terminal.say(f"Open {made.folder}/public/index.html; check with: hubbub card {made.folder} --check")
-    terminal.say(f"All periods so far: {made.folder.parent}/public/index.html")
-    terminal.document({"period": made.label, "out": str(made.folder), "repeated": made.repeated, "tables": rows})
+    if made.draft:
+        terminal.say(f"A DRAFT, which waits for somebody to look at it: hubbub review {made.folder}")
+    else:
+        terminal.say(f"Open {made.folder}/public/index.html; check with: hubbub card {made.folder} --check")
+        terminal.say(f"All periods so far: {made.folder.parent}/public/index.html")
+    about = {"period": made.label, "out": str(made.folder), "repeated": made.repeated, "draft": made.draft}
+    terminal.document(about | {"tables": rows})
 
 
 @series.command(cls=Listed)
@@ -304,6 +210,8 @@ def show(folder: SeriesFolder, ledger: LedgerFile = None, *, terminal: Terminal)
         terminal.say(f"  {label}")
     if standing.interrupted is not None:
         terminal.say(f"{standing.interrupted} was interrupted: hubbub series add {folder} goes on with it.")
+    if standing.draft is not None:
+        terminal.say(f"{standing.draft} is a draft: hubbub review {Path(folder) / standing.draft}")
     if standing.next_period is not None:
         terminal.say(f"Next: {standing.next_period}, from {standing.closes} on.")
     terminal.say(f"At most {standing.spent:.0%} of what a user may add to the selection can be spent.")
@@ -319,6 +227,7 @@ def show(folder: SeriesFolder, ledger: LedgerFile = None, *, terminal: Terminal)
             "planned": mechanism.constants.periods,
             "longest": longest,
             "interrupted": standing.interrupted,
+            "draft": standing.draft,
             "next": standing.next_period,
             "closes": standing.closes,
             "ended": standing.ended,
@@ -357,7 +266,7 @@ def index(
 
     Example: hubbub series index year --address https://library.example/searches/
     """
-    from hubbub.show.series.index import write_index
+    from hubbub.series.struck import index as write_index
 
     page = write_index(folder, address)
     terminal.say(f"Open {page}.")
@@ -384,3 +293,35 @@ def erase(
         erase_user(folder, book, user)
     terminal.say("Erased. Her later records will be left out, too.")
     terminal.document({"folder": str(Path(folder).absolute()), "erased": True})
+
+
+@series.command(cls=Listed)
+@command
+def struck(
+    folder: SeriesFolder,
+    allow: Annotated[
+        str | None, typer.Option(help="Let this key, or table, come back from the next period on.", metavar="KEY")
+    ] = None,
+    ledger: LedgerFile = None,
+    *,
+    terminal: Terminal,
+) -> None:
+    """What reviews of a series have struck: it stays out of later periods and of the index. For the owner alone.
+
+    Example: hubbub series struck year --allow "jane doe"
+    """
+    from hubbub.privacy.ledger import Ledger
+    from hubbub.series.struck import allow as allow_again
+    from hubbub.series.struck import earlier_strikes
+
+    if allow is not None:
+        with Ledger(None if ledger is None else Path(ledger)) as book:
+            taken = allow_again(folder, book, allow)
+        terminal.say(f"Allowed again: {taken} strikes taken back. Periods that stand are as they were.")
+    strikes = earlier_strikes(Path(folder)).by_hand
+    for one in strikes:
+        terminal.say(f"  {one.table:12} {one.key or 'the table'}   [{one.by}: {one.reason}]")
+    if not strikes:
+        terminal.say("Nothing is struck.")
+    rows = [{"table": s.table, "key": s.key, "second": s.second, "by": s.by, "reason": s.reason} for s in strikes]
+    terminal.document({"struck": rows})

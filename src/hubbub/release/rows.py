@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from hubbub.steps.counts import Counts
     from hubbub.steps.keys import Keys
 
+NO_TEXTS = ("user", "period")
+"""Columns of words that nobody typed: the number of a user in a released log, the period of a series."""
+
 
 def write_tables(
     folder: Path, log: SearchLog, mechanism: Mechanism, counts: dict[str, Counts], tables: Tables
@@ -75,7 +78,7 @@ def rows_with(rows: pa.Table, hits: Callable[[pa.Array], Mask]) -> Mask:
         if pa.types.is_list(column.type):
             inside = hits(clean.queries(column.flatten()))
             found[pc.list_parent_indices(column).to_numpy()[inside]] = True
-        elif pa.types.is_string(column.type) and name != "user":  # a user of a released log has a number, no name
+        elif pa.types.is_string(column.type) and name not in NO_TEXTS:
             found |= hits(clean.queries(column.fill_null("")))
     return found
 

@@ -22,9 +22,9 @@ from hubbub.privacy.ledger import named, refuse_new
 from hubbub.release.folder import DO_NOT_PUBLISH
 from hubbub.release.plan import Plan
 from hubbub.release.story import run_release
+from hubbub.series.placed import SeriesPeriod, standing_folder
 from hubbub.series.plan import OWNER_ONLY, PLAN, owner_table, sealed, today, unsealed
-from hubbub.series.screened import refuse_other_screen
-from hubbub.series.story import SeriesPeriod, standing_folder
+from hubbub.series.screened import refuse_other_left_out, refuse_other_screen
 from hubbub.show.series.index import write_index
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hubbub.privacy.ledger import Ledger
 
 FORMAT = "hubbub-period-plan"
-PLAIN = ("population", "dataset", "lag", "users_public", "max_rejects", "seed", "not_private", "screening")
+PLAIN = ("population", "dataset", "lag", "users_public", "max_rejects", "seed", "not_private", "screening", "left_out")
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class PeriodsPlan:
     seed: int | None = None
     not_private: bool = False
     screening: Mapping[str, Any] | None = None
+    left_out: Mapping[str, Any] | None = None
 
     @property
     def periods(self) -> int:
@@ -136,6 +137,7 @@ def add_release(
     if log is None:
         raise InputError("The log of the period is missing.", given=labels[number])
     refuse_other_screen(plan.screening, log)
+    refuse_other_left_out(plan.left_out, log)
     cut = replace(log, period=calendar.span(number, number))
     result = run_release(cut, plan.release(folder, number), ledger, noise=noise)
     if "queries" in result.release.tables:

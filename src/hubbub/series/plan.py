@@ -47,6 +47,7 @@ PLAIN = (
     "seed",
     "not_private",
     "screening",
+    "left_out",
     "id",
     "secret",
     "constants",
@@ -72,6 +73,8 @@ class SeriesPlan:
     not_private: bool = False
     screening: Mapping[str, Any] | None = None
     """How the log of every period is screened: the options, and what they name."""
+    left_out: Mapping[str, Any] | None = None
+    """Whom and what every period leaves out, by public rules (log/left_out.py)."""
     id: str = ""
     secret: str = ""
     """The key of the hash that fills pools, in hex: drawn once for the series."""
@@ -100,7 +103,7 @@ class SeriesPlan:
             other_people=bool(about["other_people"]),
             own_query=bool(about["own_query"]),
             screening=None if self.screening is None else self.screening["record"],
-            left_out=LeftOut(**about.get("left_out", {})),
+            left_out=LeftOut(**self.left_out or {}),
         )
 
     def closes(self, period: int) -> date:

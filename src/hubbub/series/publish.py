@@ -88,5 +88,6 @@ def write_period(folder: Path, series: Series, tables: Mapping[str, pa.Table], f
         pq.write_table(table, path, compression="zstd")
         written[path.name] = Written(sha256_of(path), table.num_rows)
     card = build_card(series, replace(facts, files=written))
-    card = with_pages(card, {page.name: sha256_of(page) for page in write_pages(folder, card)})
+    if not facts.draft:  # nobody has approved it: no page is made of it
+        card = with_pages(card, {page.name: sha256_of(page) for page in write_pages(folder, card)})
     (folder / "card.json").write_text(card.text(), encoding="utf-8")

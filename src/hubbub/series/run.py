@@ -24,6 +24,7 @@ from hubbub.series import arrays
 from hubbub.series.arrays import Purses, flagged
 from hubbub.series.further import FurtherRecords, KeywordRecords
 from hubbub.series.kept import KeptTable
+from hubbub.series.placed import drawn_place
 from hubbub.series.publish import ReleasedKeys, rows, write_period
 from hubbub.series.records import EngineSeriesPools, SeriesRecords
 from hubbub.series.state import IDLE, StateFolder
@@ -210,7 +211,7 @@ class SeriesRun:
             tables[table] = rows(self.series, table, released, kept.texts(ids), labels)
         if screen is not None:  # a word or a listed query may be what no record may be
             tables = {name: table.filter(pa.array(~rows_with(table, screen.hits))) for name, table in tables.items()}
-        place = f"published-{t:03}"
+        place = drawn_place(t)
         write_period(self.folder.path / place, self.series, tables, facts)
         names += [f"{place}/{path.name}" for path in sorted((self.folder.path / place).iterdir())]
         ended = replace(state, run=t + 1, stage=IDLE, about={})

@@ -1,4 +1,4 @@
-"""Screening in a series: its plan fixes the rules and what is in the owner's lists; every period is read by them."""
+"""Whom and what a series leaves out: its plan fixes rules, limits and lists; every period is read by them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hubbub.errors import Refused
+from hubbub.log.left_out import LeftOut
 from hubbub.public.screening import Screen, chosen_screen
 
 if TYPE_CHECKING:
@@ -38,6 +39,24 @@ def refuse_other_screen(screening: Mapping[str, Any] | None, log: SearchLog) -> 
             given=_words(log.ingested.screening),
             allowed=_words(planned),
             next="put the lists back as they were; in Python, give read_log the plan's screen, deny and allow",
+        )
+
+
+def planned_left_out(left_out: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Whom and what the log of the next period is to be read without."""
+    planned = LeftOut(**left_out or {})
+    return {"max_searches_a_day": planned.max_searches_a_day, "drop_agents": planned.drop_agents}
+
+
+def refuse_other_left_out(left_out: Mapping[str, Any] | None, log: SearchLog) -> None:
+    """A log from which others were left out than from those of the other periods is not of this series."""
+    planned = LeftOut(**left_out or {})
+    if log.left_out != planned:
+        raise Refused(
+            "The log does not leave out what the plan of the series fixed.",
+            given=" ".join(log.left_out.sentences()) or "nobody is left out",
+            allowed=" ".join(planned.sentences()) or "nobody is left out",
+            next="in Python, give read_log the plan's max_searches_a_day and drop_agents; nothing was spent",
         )
 
 

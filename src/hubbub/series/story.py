@@ -6,30 +6,28 @@ next call goes on with it, without the log.
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hubbub.card.check import check
 from hubbub.card.facts import LOOK, REFUSED
 from hubbub.engines.duckdb import DuckDB
 from hubbub.errors import HubbubError, InputError, OurBug, Refused
-from hubbub.files import permit, whole
 from hubbub.privacy.existence import Cause
 from hubbub.privacy.fingerprint import Fingerprint, fingerprint, look
 from hubbub.privacy.ledger import Ledger, Output
 from hubbub.release.booking import booked
 from hubbub.release.earlier import outputs
 from hubbub.release.refusals import refuse_damaged, refuse_same_records
+from hubbub.series.placed import SeriesPeriod, place, refuse_waiting, waiting_draft
 from hubbub.series.plan import OWNER_ONLY, PUBLISHED, STATE, SeriesPlan, opened, today
 from hubbub.series.run import SeriesRun
-from hubbub.series.screened import planned_screen, refuse_other_screen
+from hubbub.series.screened import planned_screen, refuse_other_left_out, refuse_other_screen
 from hubbub.series.state import IDLE, StateFolder, alone
-from hubbub.show.series.index import PAGE, write_index
+from hubbub.series.struck import earlier_strikes
 from hubbub.steps.mode import Say, quiet
 
 if TYPE_CHECKING:
@@ -40,16 +38,6 @@ if TYPE_CHECKING:
 
 FEW_KNOWN, ENOUGH = 0.02, 100
 """Ids are taken for others if fewer than this share of the smaller set of users is in both, and both have so many."""
-
-
-@dataclass(frozen=True)
-class SeriesPeriod:
-    """A period that stands: its label, its folder, and what it has."""
-
-    label: str
-    folder: Path
-    repeated: bool
-    """Whether it stood before: then these are the same bytes."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +57,8 @@ class SeriesStanding:
     ended: bool
     spent: float
     """The most that a user can have spent of her budget for the selection."""
+    draft: str | None = None
+    """The last period, if nobody has approved it yet."""
 
 
 def show(folder: str | Path, ledger: Ledger) -> SeriesStanding:
@@ -76,7 +66,8 @@ def show(folder: str | Path, ledger: Ledger) -> SeriesStanding:
     folder = Path(folder)
     plan, entry = opened(folder, ledger)
     with alone(folder / OWNER_ONLY):
-        state = StateFolder(folder / OWNER_ONLY / STATE, ledger, entry, plan.id).state
+        held = StateFolder(folder / OWNER_ONLY / STATE, ledger, entry, plan.id)
+        state, waiting = held.state, waiting_draft(held)
     labels = tuple(plan.mechanism.calendar.label(n) for n in state.periods)
     runs = state.run
     more = not state.ended and runs < plan.mechanism.constants.longest
@@ -92,6 +83,7 @@ def show(folder: str | Path, ledger: Ledger) -> SeriesStanding:
         None if upcoming is None else plan.closes(upcoming).isoformat(),
         state.ended,
         float(plan.mechanism.constants.spent(runs - 1)) if runs else 0.0,
+        None if waiting is None else labels[waiting],
     )
 
 
@@ -119,10 +111,14 @@ def add(
     period: str | None = None,
     other_ids: bool = False,
     other_people: bool = False,
+    review: bool = False,
     noise: NoiseSource | None = None,
     say: Say = quiet,
 ) -> SeriesPeriod:
-    """Run the next period, or the named one; a log of it, or one that contains it."""
+    """Run the next period, or the named one; a log of it, or one that contains it.
+
+    With `review` it is a draft, which somebody approves; and so it is once a review has struck anything.
+    """
     folder = Path(folder)
     plan, entry = opened(folder, ledger)
     noise = noise or plan.noise()
@@ -132,14 +128,19 @@ def add(
         rooms.enter_context(alone(folder / OWNER_ONLY))
         held = StateFolder(folder / OWNER_ONLY / STATE, ledger, entry, plan.id)
         number = due(plan, held, period)
+
+        def placed(run: int) -> SeriesPeriod:
+            return place(plan.mechanism.calendar.label(held.state.periods[run]), folder, held, run)
+
         if number in held.state.periods[: held.state.run]:
-            return _placed(plan, folder, held, held.state.periods.index(number))
+            return placed(held.state.periods.index(number))
+        refuse_waiting(held, plan.mechanism.calendar, folder)
         if log is None and held.state.stage == IDLE:
             raise InputError("The log of the period is missing.", given=plan.mechanism.calendar.label(number))
         about = dict(held.state.about)
         if held.state.stage == IDLE:
             since = held.state.periods[-1] + 1 if held.state.periods else 0  # with what skipped periods left
-            about = {"since": since, "other_ids": other_ids, "other_people": other_people}
+            about = {"since": since, "other_ids": other_ids, "other_people": other_people, "review": review}
         series = plan.mechanism.at(held.state.run, number, about["since"], other_ids=about["other_ids"])
         engine = rooms.enter_context(_engine()) if log is None else log.engine
         run = SeriesRun(series, held, engine, noise, bytes.fromhex(plan.secret))
@@ -152,13 +153,14 @@ def add(
         say("writing the period")
         about = dict(held.state.about)
         data = Fingerprint.read(str(about["fingerprint"]))
-        facts = plan.facts(series, booked(ledger, entry, data), about)
+        drafted = review or about.get("review") or bool(earlier_strikes(folder).by_hand)
+        facts = replace(plan.facts(series, booked(ledger, entry, data), about), draft=drafted)
 
         def drawn(public: Path) -> dict[str, Output]:
             return {f"{series.label} {name}": output for name, output in outputs(public, series).items()}
 
         run.publish(facts, drawn, screen)
-        return _placed(plan, folder, held, held.state.run - 1)
+        return placed(held.state.run - 1)
 
 
 @contextmanager
@@ -222,6 +224,7 @@ def _read(
     """Check the log, and keep what the run needs of it."""
     state, calendar = run.folder.state, plan.mechanism.calendar
     refuse_other_screen(plan.screening, whole_log)
+    refuse_other_left_out(plan.left_out, whole_log)
     log = replace(whole_log, period=calendar.span(about["since"], number))
     try:
         refuse_damaged(log, plan.max_rejects)
@@ -246,7 +249,6 @@ def _read(
     if entry.state == "reserved":
         ledger.drawing(entry)
     read: dict[str, object] = {"user_column": log.ingested.columns["user"], "own_query": log.ingested.own_query}
-    read["left_out"] = asdict(log.left_out)
     run.read(number, {**about, **read, "fingerprint": data.text()})
 
 
@@ -263,35 +265,6 @@ def _refuse_other_ids(run: SeriesRun, before: int) -> None:
             "whose id has changed would have two budgets",
             because=Cause.IDS,
         )
-
-
-def _placed(plan: SeriesPlan, folder: Path, held: StateFolder, run: int) -> SeriesPeriod:
-    """Put the kept bytes of a period where they belong, unless they stand there; then the index of what is out."""
-    label = plan.mechanism.calendar.label(held.state.periods[run])
-    out = folder / label
-    if out.exists():
-        stands = standing_folder(label, out)
-        if not (folder / PUBLISHED / PAGE).exists():
-            write_index(folder)
-        return stands
-    place = f"published-{run:03}"
-    with whole(out) as made:
-        shutil.copytree(held.path / place, made / PUBLISHED)
-        permit(made, 0o755, 0o644)
-    write_index(folder)
-    return SeriesPeriod(label, out, False)
-
-
-def standing_folder(label: str, out: Path) -> SeriesPeriod:
-    """A period that stands, if it is as it was written."""
-    broken = [finding.what for finding in check(out) if not finding.holds]
-    if broken:
-        raise Refused(
-            "The folder of this period is not as it was written.",
-            given=f"{out}: {broken[0]}",
-            next="move it away, and the same call writes it again, with the same bytes",
-        )
-    return SeriesPeriod(label, out, True)
 
 
 def published(folder: str | Path) -> list[str]:

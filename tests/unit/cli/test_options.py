@@ -27,7 +27,7 @@ READ = (
     "--memory --population --dataset --ledger --config"
 )
 LOG = f"{READ} --work --engine --master --threads"
-NOT_ASKED = "--population --dataset --config --screen --deny --allow"
+NOT_ASKED = "--population --dataset --config --screen --deny --allow --max-searches-a-day --drop-agents"
 READ_PERIOD = " ".join(option for option in LOG.split() if option not in NOT_ASKED.split())
 LISTS = "--serp --pool --public-list --prior --language --kind --prefer --no-known-words --previous"
 MECHANISM = f"--mechanism --epsilon --delta --set --variant --neighbours --tables {LISTS}"
@@ -65,13 +65,14 @@ PROMISED = {
     "--pool --declare=False --ledger",
     "series plan": "folder! --epsilon --delta --first --periods=12 --longest --length=month --schedule=even "
     "--counts=0.3 --pool=40 --tables=queries --unit=user --public-list --lag=0 --users-public --population=default "
-    "--dataset=series --max-rejects --screen --deny --allow --config "
+    "--dataset=series --max-rejects --screen --deny --allow --max-searches-a-day --drop-agents --config "
     "--seed --not-private=False --dry-run=False --new-population --ledger",
-    "series add": f"folder! log {READ_PERIOD} --period --other-ids=False --other-people=False --ledger",
+    "series add": f"folder! log {READ_PERIOD} --period --other-ids=False --other-people=False --review --ledger",
     "series show": "folder! --ledger",
     "series end": "folder! --ledger",
     "series index": "folder! --address",
     "series erase": "folder! --user! --ledger",
+    "series struck": "folder! --allow --ledger",
     "pool build": "--out! --ngrams=False --nouns=False --queries --release --size",
 }
 TREE: Any = typer.main.get_command(app)

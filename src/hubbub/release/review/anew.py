@@ -25,6 +25,7 @@ from hubbub.card.schema import Card, sha256_of
 from hubbub.errors import ParameterError, Refused
 from hubbub.files import PRIVATE, READABLE, lock, permit, whole
 from hubbub.privacy.ledger import Entry, Ledger
+from hubbub.privacy.ledger.seen import STATE
 from hubbub.release.earlier import output_of
 from hubbub.release.review.strikes import Strikes
 from hubbub.show.page import write_pages
@@ -56,50 +57,26 @@ def drawn_tables(release: Path) -> tuple[Card, dict[str, pa.Table]]:
 
 def approve(release: Path, strikes: Strikes, by: str, out: Path, ledger: Ledger, reason: str = AS_DRAWN) -> Approved:
     """Write the release anew without what was struck, into a folder of its own."""
-    by = " ".join(by.split())
-    if not by:
-        raise ParameterError("--by NAME is missing.", next="say who looked at the rows: the card will state it")
+    by = named_reviewer(by)
     with _alone(public_folder(release)):
         card, tables = drawn_tables(release)
         draft = bool(card.release.draft)
         entry = _entry(ledger, card)
+        _refuse_series(ledger, entry, release)
         if draft and entry.state == "committed":
             raise Refused(
                 "This draft was approved already.",
                 given=f"{release}; entry {entry.id} of the ledger is committed",
                 next="review the release that was made of it",
             )
-        if not draft and not strikes.by_hand and not strikes.rules:
-            raise ParameterError(
-                "Nothing is struck, and the release stands already.", given=release, next="--strike FILE"
-            )
+        refuse_unstruck(card, strikes, release)
         left, struck = strikes.left(tables)
-        if not left:
-            raise ParameterError(
-                "Nothing would be left of the release.",
-                given=f"tables struck: {', '.join(strikes.tables)}",
-                next="leave it a draft, or withdraw it: hubbub withdraw",
-            )
-        earlier = card.release.review
-        revision = 1 if draft else (1 if earlier is None else earlier.revision) + 1
-        review = {
-            "by": by,
-            "on": datetime.now(UTC).date().isoformat(),
-            "revision": revision,
-            "of": card.integrity,
-            "struck": [*([] if earlier is None else (s.model_dump() for s in earlier.struck)), *struck],
-            "tables": [*([] if earlier is None else earlier.tables), *strikes.tables],
-        }
-        named = {"id": card.release.id, "card": card.integrity, "reason": reason}
-        facts = replace(
-            facts_of(card),
-            draft=False,
-            review=review,
-            supersedes=facts_of(card).supersedes if draft else named,
-            published=datetime.now(UTC).date(),
-        )
+        refuse_empty(left, strikes)
+        facts = reviewed_facts(card, strikes, struck, by, reason)
+        revision = revision_after(card)
         with whole(out) as folder:
-            new = _write(folder / "public", card, left, facts)
+            new = write_reviewed(folder / "public", card, left, facts)
+            permit(folder / "public", *READABLE)
             _copy(release / "owner-only", folder / "owner-only")
             drawn = {
                 f"revision {revision} {table}": output_of(folder / "public" / f"{table}.parquet") for table in left
@@ -113,7 +90,58 @@ def approve(release: Path, strikes: Strikes, by: str, out: Path, ledger: Ledger,
     return Approved(out, rows, struck, strikes.tables, entry)
 
 
-def _write(public: Path, card: Card, tables: Mapping[str, pa.Table], facts: Facts) -> Card:
+# ------------------------------------------------------------------ what a review of any release is made of
+
+
+def named_reviewer(by: str) -> str:
+    """Who looked at the rows."""
+    by = " ".join(by.split())
+    if not by:
+        raise ParameterError("--by NAME is missing.", next="say who looked at the rows: the card will state it")
+    return by
+
+
+def refuse_unstruck(card: Card, strikes: Strikes, release: Path) -> None:
+    """A release that stands is not approved a second time."""
+    if not card.release.draft and not strikes.by_hand and not strikes.rules:
+        raise ParameterError("Nothing is struck, and the release stands already.", given=release, next="--strike FILE")
+
+
+def refuse_empty(left: Mapping[str, pa.Table], strikes: Strikes) -> None:
+    """A release without a table is none."""
+    if not left:
+        raise ParameterError(
+            "Nothing would be left of the release.",
+            given=f"tables struck: {', '.join(strikes.tables)}",
+            next="leave it a draft, or withdraw it: hubbub withdraw",
+        )
+
+
+def revision_after(card: Card) -> int:
+    """The number of the release that a review makes of it."""
+    earlier = card.release.review
+    return 1 if card.release.draft else (1 if earlier is None else earlier.revision) + 1
+
+
+def reviewed_facts(card: Card, strikes: Strikes, struck: list[dict[str, object]], by: str, reason: str) -> Facts:
+    """What the new card is told: who approved it and what was struck, with what earlier reviews have struck."""
+    earlier = card.release.review
+    before = ([], []) if earlier is None else ([part.model_dump() for part in earlier.struck], earlier.tables)
+    review = {
+        "by": by,
+        "on": datetime.now(UTC).date().isoformat(),
+        "revision": revision_after(card),
+        "of": card.integrity,
+        "struck": [*before[0], *struck],
+        "tables": [*before[1], *(table for table in strikes.tables if table in card.release.contains)],
+    }
+    named = {"id": card.release.id, "card": card.integrity, "reason": reason}
+    facts = facts_of(card)
+    supersedes = facts.supersedes if card.release.draft else named
+    return replace(facts, draft=False, review=review, supersedes=supersedes, published=datetime.now(UTC).date())
+
+
+def write_reviewed(public: Path, card: Card, tables: Mapping[str, pa.Table], facts: Facts) -> Card:
     """Tables, card and pages of the public folder."""
     public.mkdir()
     files = {}
@@ -124,8 +152,10 @@ def _write(public: Path, card: Card, tables: Mapping[str, pa.Table], facts: Fact
     new = build_card(stated_mechanism(card), replace(facts, files=files))
     new = with_pages(new, {page.name: sha256_of(page) for page in write_pages(public, new)})
     (public / "card.json").write_text(new.text(), encoding="utf-8")
-    permit(public, *READABLE)
     return new
+
+
+# ------------------------------------------------------------------ into a folder of its own
 
 
 def _copy(owner_only: Path, into: Path) -> None:
@@ -165,6 +195,16 @@ def _entry(ledger: Ledger, card: Card) -> Entry:
             next="give the ledger in which it was booked: --ledger FILE",
         )
     return entry
+
+
+def _refuse_series(ledger: Ledger, entry: Entry, release: Path) -> None:
+    """What a series has drawn stays in its place, and what is struck of it must not come back with the next period."""
+    if any(name.startswith(f"{STATE} ") for name in ledger.outputs().get(entry.id, {})):
+        raise Refused(
+            "This is a period of a series, which is reviewed in the folder of its series.",
+            given=f"{release}; entry {entry.id} of the ledger",
+            next="give the folder of the period inside that of the series: hubbub review DIR/PERIOD",
+        )
 
 
 def _refuse_again(ledger: Ledger, entry: Entry, revision: str) -> None:

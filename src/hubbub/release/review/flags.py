@@ -12,6 +12,7 @@ import pyarrow as pa
 from hubbub.ingest import clean
 from hubbub.public.screening import Screen, chosen_screen
 from hubbub.public.sensitive import person_names, topics
+from hubbub.release.rows import NO_TEXTS
 
 SHORTEST = 5
 """Texts of fewer letters are near too many others."""
@@ -69,7 +70,7 @@ def keys_of(rows: pa.Table) -> Iterator[tuple[str, str, list[str], object]]:
     names = [
         name
         for name in rows.column_names
-        if name != "user" and (pa.types.is_string(rows.schema.field(name).type) or _listed(rows, name))
+        if name not in NO_TEXTS and (pa.types.is_string(rows.schema.field(name).type) or _listed(rows, name))
     ]
     value = rows.column_names[-2] if rows.column_names[-1] == "noise_sd" else None
     columns = [rows.column(name).to_pylist() for name in names]

@@ -41,6 +41,7 @@ class Strike:
     key: str
     second: str
     reason: str
+    by: str = BY_HAND
 
 
 @dataclass(frozen=True)
@@ -57,28 +58,37 @@ class Strikes:
 
     def left(self, tables: Mapping[str, pa.Table]) -> tuple[dict[str, pa.Table], list[dict[str, object]]]:
         """What is left of the tables, and what was struck of each, by what and why; a row is counted once."""
-        texts = {strike.key: strike.reason for strike in self.by_hand if strike.key and strike.table in AS_TEXTS}
         left, struck = {}, list[dict[str, object]]()
         for table, rows in tables.items():
             if table in self.tables:
                 continue
-            gone = np.zeros(rows.num_rows, np.bool_)
-
-            def take(found: Mask, by: str, reason: str, table: str = table, gone: Mask = gone) -> None:
-                if new := int(np.count_nonzero(found & ~gone)):
-                    struck.append({"table": table, "rows": new, "by": by, "reason": reason})
-                gone[found] = True
-
-            for rule, screen in self.rules.items():
-                take(rows_with(rows, screen.hits), f"rule {rule}", "the rule hits it")
-            for reason in dict.fromkeys(texts.values()):
-                take(rows_with(rows, _among({t for t, why in texts.items() if why == reason})), BY_HAND, reason)
-            exact = {(s.key, s.second): s.reason for s in self.by_hand if s.table == table and s.key}
-            reasons = [exact.get((key, second)) for key, second, _, _ in keys_of(rows)] if exact else []
-            for reason in dict.fromkeys(why for why in reasons if why is not None):
-                take(np.array([why == reason for why in reasons], np.bool_), BY_HAND, reason)
-            left[table] = rows.filter(pa.array(~gone))
+            stays = np.ones(rows.num_rows, np.bool_)
+            for found, by, reason in self.taken(table, rows):
+                stays &= ~found
+                struck.append({"table": table, "rows": int(np.count_nonzero(found)), "by": by, "reason": reason})
+            left[table] = rows.filter(pa.array(stays))
         return left, struck
+
+    def taken(self, table: str, rows: pa.Table) -> list[tuple[Mask, str, str]]:
+        """Which rows of a table go, by what and why; each by what strikes it first."""
+        gone = np.zeros(rows.num_rows, np.bool_)
+        found: list[tuple[Mask, str, str]] = []
+
+        def take(hit: Mask, by: str, reason: str) -> None:
+            if (new := hit & ~gone).any():
+                found.append((new, by, reason))
+            gone[hit] = True
+
+        for rule, screen in self.rules.items():
+            take(rows_with(rows, screen.hits), f"rule {rule}", "the rule hits it")
+        texts = {s.key: (s.by, s.reason) for s in reversed(self.by_hand) if s.key and s.table in AS_TEXTS}
+        for why in dict.fromkeys(reversed(texts.values())):
+            take(rows_with(rows, _among({text for text, other in texts.items() if other == why})), *why)
+        exact = {(s.key, s.second): (s.by, s.reason) for s in reversed(self.by_hand) if s.table == table and s.key}
+        whys = [exact.get((key, second)) for key, second, _, _ in keys_of(rows)] if exact else []
+        for each in dict.fromkeys(why for why in whys if why is not None):
+            take(np.array([why == each for why in whys], np.bool_), *each)
+        return found
 
 
 def rule_strikes(screen: Screen | None) -> dict[str, Screen]:

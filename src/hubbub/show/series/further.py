@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,20 +29,29 @@ class FurtherRow:
     noise_sd: float | None
 
 
-def read_further(labels: Sequence[str], places: Sequence[Path]) -> dict[str, pa.Table]:
+Left = Callable[[str, pa.Table], pa.Table]
+"""What is left of a table, by its name, where a review has struck some of it."""
+
+
+def as_published(table: str, rows: pa.Table) -> pa.Table:
+    """Every row."""
+    return rows
+
+
+def read_further(labels: Sequence[str], places: Sequence[Path], left: Left = as_published) -> dict[str, pa.Table]:
     """One long table for each that every period has: period, key, came_out, and the numbers of that period."""
     found = {}
     for table in COLUMNS:
         files = [place / f"{table}.parquet" for place in places]
         if not all(file.is_file() and "period" in pq.read_schema(file).names for file in files):
             continue
-        found[table] = pa.concat_tables(map(_labelled, labels, files))
+        tables = [left(table, pq.read_table(file)) for file in files]
+        found[table] = pa.concat_tables(map(_labelled, labels, tables))
     return found
 
 
-def _labelled(label: str, file: Path) -> pa.Table:
+def _labelled(label: str, table: pa.Table) -> pa.Table:
     """A period's table with its label before the key, and with the period of release after it as `came_out`."""
-    table = pq.read_table(file)
     names = ["came_out" if name == "period" else name for name in table.column_names]
     return table.rename_columns(names).add_column(0, "period", pa.array([label] * len(table), pa.string()))
 

@@ -17,7 +17,7 @@ from hubbub.files import disk_errors
 from hubbub.show.page import jinja
 from hubbub.show.public import seen
 from hubbub.show.series.feed import feed, stated_address
-from hubbub.show.series.further import COLUMNS, FOLLOWS, hanging, last_rows
+from hubbub.show.series.further import COLUMNS, FOLLOWS, Left, as_published, hanging, last_rows
 from hubbub.show.series.long import long_table, write_long
 from hubbub.show.series.published import PublishedSeries, SeriesNumbers, published
 from hubbub.show.series.rows import order, pack
@@ -42,10 +42,10 @@ class PeriodTile:
     out: int
 
 
-def write_index(folder: str | Path, address: str | None = None) -> Path:
+def write_index(folder: str | Path, address: str | None = None, left: Left = as_published) -> Path:
     """Write the index of a series; `address` is where its folder is published, and is remembered."""
     folder = Path(folder)
-    series = published(folder)
+    series = published(folder, left)
     public = folder / "public"
     with disk_errors(public, "folder"):
         public.mkdir(exist_ok=True)
@@ -64,6 +64,8 @@ def write_index(folder: str | Path, address: str | None = None) -> Path:
         for name, path in parts.items():
             path.chmod(0o644)
             os.replace(path, public / name)
+        for name in (name for table in COLUMNS.keys() - series.further.keys() for name in long_names(table)):
+            (public / name).unlink(missing_ok=True)  # of a table that was struck since
     return public / PAGE
 
 

@@ -15,7 +15,7 @@ from hubbub.card.check import load, parsed
 from hubbub.card.schema import Card
 from hubbub.errors import InputError
 from hubbub.show.series.censored import Floats, Mask
-from hubbub.show.series.further import read_further
+from hubbub.show.series.further import Left, as_published, read_further
 
 TABLE = "queries"
 SHOWN = 3.0
@@ -75,8 +75,8 @@ class PublishedSeries:
     """Clicks, transitions and keywords, as far as there are any: one long table each."""
 
 
-def published(folder: Path) -> PublishedSeries:
-    """Read the cards and tables of every period that stands in the folder of a series."""
+def published(folder: Path, left: Left = as_published) -> PublishedSeries:
+    """Read the cards and tables of every period that stands in the folder of a series; `left` may take rows out."""
     found = folder.glob(f"*/public/{TABLE}.parquet")
     places = sorted(path.parent for path in found if not path.parent.parent.name.startswith("."))
     if not places:
@@ -85,13 +85,13 @@ def published(folder: Path) -> PublishedSeries:
         )
     cards = tuple(parsed(load(place)) for place in places)
     labels = tuple(place.parent.name for place in places)
-    numbers = read_numbers(labels, [place / f"{TABLE}.parquet" for place in places])
-    return PublishedSeries(folder, cards, numbers, read_further(labels, places))
+    queries = [left(TABLE, pq.read_table(place / f"{TABLE}.parquet")) for place in places]
+    return PublishedSeries(folder, cards, numbers_of(labels, queries), read_further(labels, places, left))
 
 
-def read_numbers(labels: tuple[str, ...], files: list[Path]) -> SeriesNumbers:
+def numbers_of(labels: tuple[str, ...], queries: list[pa.Table]) -> SeriesNumbers:
     """The tables of all periods as arrays."""
-    tables = [pq.read_table(file).to_pydict() for file in files]
+    tables = [table.to_pydict() for table in queries]
     whole = all(IN_PERIOD in table for table in tables)
     came_out: dict[str, int] = {}
     for period, table in enumerate(tables):
