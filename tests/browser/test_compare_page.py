@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page
 
 import hubbub
-from tests.browser.conftest import NARROW, OpenPage, axe, overflow
+from tests.browser.conftest import NARROW, WIDE, OpenPage, axe, overflow
 from tests.conftest import aol_lines
 
 
@@ -19,7 +21,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> str:
         folder / "log.tsv",
         4,
         "1e-3",
-        ["crowd", "zealous", "korolova", "safelog", "k-query"],
+        ["crowd", "zealous", "korolova", "safelog", "k-query", "ngrams"],
         ["counts", "suggestion"],
         draws=2,
         sweeps=["epsilon=2,4"],
@@ -59,3 +61,34 @@ def test_a_narrow_screen_need_not_scroll_sideways(open_page: OpenPage, compared:
     page = open_page(width=NARROW)
     drawn(page, compared)
     assert overflow(page) == 0
+
+
+APART = """names => names.every((one, i) => names.slice(i + 1).every(other => {
+    const a = one.getBoundingClientRect(), b = other.getBoundingClientRect();
+    return a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
+}))"""
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_no_name_lies_upon_another(open_page: OpenPage, compared: str, width: int) -> None:
+    page = open_page(width=width)
+    drawn(page, compared)
+    names = page.locator("#chart-1 svg .role-axis-label text").filter(has_text=re.compile("[a-z]{4}"))
+    assert names.count() >= 3
+    assert names.evaluate_all(APART)
+    shares = page.locator("#chart-1 svg .role-axis-label text").filter(has_text=re.compile(r"^\d+%$"))
+    volumes = [int(text.rstrip("%")) for text in shares.all_text_contents()]
+    assert volumes and min(volumes) == 0
+
+
+def test_the_first_column_stays_while_the_others_pass(open_page: OpenPage, compared: str) -> None:
+    page = open_page(width=NARROW)
+    drawn(page, compared)
+    table = page.get_by_role("region", name="the table")
+    first, second = (table.locator("tbody tr").first.locator(":scope > *").nth(i) for i in (0, 1))
+    before = [cell.evaluate("c => c.getBoundingClientRect().left") for cell in (first, second)]
+    table.evaluate("t => { t.scrollLeft = 200 }")
+    after = [cell.evaluate("c => c.getBoundingClientRect().left") for cell in (first, second)]
+    assert after[0] == pytest.approx(before[0], abs=1) and after[1] < before[1] - 100
+    assert first.evaluate("c => c.getBoundingClientRect().width") < 0.5 * NARROW
+    assert "of the same ε" in page.locator("main").inner_text()

@@ -38,6 +38,14 @@ def compare(
     ] = None,
     plot: Annotated[str, typer.Option(help="The two metrics of the Pareto plot.", metavar="X,Y")] = "volume,error",
     pool: Pool = None,
+    tables: Annotated[
+        str | None,
+        typer.Option(
+            help="Tables that every mechanism releases; what has not all of them does not run. Default: queries, or "
+            "with --task what each has by itself.",
+            metavar="T,…",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the noise, of bounding and of the splits.", min=0)] = 0,
     jobs: Annotated[int, typer.Option(help="Processes at a time.")] = 2,
     *,
@@ -58,9 +66,10 @@ def compare(
     stated = read_configuration(log.config)
     log, public = stated.fill(log), stated.fill(MechanismOptions(pool=pool))
     log.require()
+    named = [table.strip() for table in tables.split(",")] if tables else None
     workers = whole_number(jobs, "jobs", most=256) or 1
     settings = stated.settings_with(budget)
-    wanted = CompareRequest(settings, mechanism, task, draws, truth, sweep or (), public.pool, _plot(plot), seed)
+    wanted = CompareRequest(settings, mechanism, task, draws, truth, sweep or (), public.pool, _plot(plot), seed, named)
     with place(out) as folder, looking("compare", log, stated.owner.period, terminal, BANNER) as raw:
         bar = terminal.progress("comparing")
         found = computed(wanted, raw, folder, jobs=workers, memory=log.limits()[0], progress=bar)

@@ -68,7 +68,11 @@ class Evidence:
         self.same_users = same_users
         """Whether that log's users are the original's, under their own ids. Equal ids alone say nothing: 1, 2, 3 …"""
         self._bare = {name for name, table in tables.items() if _value(table) is None}
-        self._tables: dict[str, pa.Table | None] = {name: _plain(name, table) for name, table in tables.items()}
+        self.others = {name: table for name, table in tables.items() if name not in TABLES}
+        """Tables that no task knows, as they were published."""
+        self._tables: dict[str, pa.Table | None] = {
+            name: _plain(name, table) for name, table in tables.items() if name in TABLES
+        }
         self._opened = ExitStack()
 
     @classmethod

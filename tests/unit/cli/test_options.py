@@ -42,7 +42,7 @@ PROMISED = {
     "--not-private --review --supersedes --because",
     "evaluate": f"release! --log {LOG} --task --truth --seed=0",
     "compare": f"log {READ} --work --epsilon --delta --set --pool --mechanism --task --draws=5 --truth --out --sweep "
-    "--plot=volume,error --seed=0 --jobs=2",
+    "--plot=volume,error --tables --seed=0 --jobs=2",
     "attack": f"release! --log {LOG} --kind --truth --other --targets=200 --seed=0",
     "report": f"release! --log {LOG}",
     "export": "release! --to! --out! --gzip=False",

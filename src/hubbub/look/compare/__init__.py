@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 TASKS = ("counts",)
 DRAWS, MOST_DRAWS = 5, 1000
 PLOT = ("volume", "error")
+USUAL = ("queries",)
+"""What mechanisms release that have it, if neither tables nor tasks are asked for: one and the same table."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class CompareRequest:
     pool: str | Path | None = None
     plot: tuple[str, str] = PLOT
     seed: int = 0
+    tables: Sequence[str] | None = None
+    """What every mechanism releases. None named: queries, or, if tasks are, what each has by itself."""
     choices: Sequence[Candidate] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -62,7 +66,9 @@ class CompareRequest:
             raise ParameterError(
                 "A parameter is swept twice.", given=", ".join(self.sweeps), next="give all its values"
             )
-        object.__setattr__(self, "choices", choose(self.mechanisms, self.settings, sweeps, self.pool))
+        usual = () if self.tasks else USUAL
+        rows = choose(self.mechanisms, self.settings, sweeps, self.pool, self.tables, usual)
+        object.__setattr__(self, "choices", rows)
 
     def record(self) -> dict[str, Any]:
         """As a table and a page state it."""
@@ -74,6 +80,7 @@ class CompareRequest:
             "draws": self.draws,
             "seed": self.seed,
             "plot": list(self.plot),
+            "tables": list(self.tables or ()),
         }
 
 
@@ -101,7 +108,8 @@ def computed(
     cells = plan.cells()
     found = tuple(Row.of(row, scores_of(of, folder / FOLDER)) for row, of in zip(rows, cells, strict=True))
     comparison = Comparison(found, record | {"log": {"rows": log.ingested.kept, "users": log.users()}})
-    comparison.refuse_unknown_plot()
+    if asked.plot != PLOT:  # what nobody asked for is left out where no row has it
+        comparison.refuse_unknown_plot()
     write(comparison, folder)
     return comparison
 
@@ -123,7 +131,8 @@ def compare(
 ) -> Comparison:
     """Compare mechanisms on a log; the Python form of `hubbub compare`. Not private; the ledger records the look.
 
-    Further arguments are those of `CompareRequest`: draws, truth, sweeps (["zealous.m=1,2,5"]), pool, plot, seed.
+    Further arguments are those of `CompareRequest`: draws, truth, sweeps (["zealous.m=1,2,5"]), pool, plot, seed,
+    tables.
     """
     from hubbub.look.compare.place import place
     from hubbub.worth.tasks.run import looked_at

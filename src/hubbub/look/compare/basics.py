@@ -21,7 +21,14 @@ from hubbub.worth.tasks.base import Scores, Setup, Task
 
 NAME = "basics"
 COUNTED = ("queries", "clicks", "transitions", "keywords")
-NAMING = {"queries": ("query",), "clicks": ("query",), "transitions": ("query", "next_query"), "sessions": ("queries",)}
+NAMING = {
+    "queries": ("query",),
+    "clicks": ("query",),
+    "transitions": ("query", "next_query"),
+    "sessions": ("queries",),
+    "ngrams": ("queries",),
+}
+"""Tables that name queries, and where."""
 
 
 class Basics(Task):
@@ -38,9 +45,9 @@ class Basics(Task):
         assert isinstance(published, tuple) and isinstance(searches, Evidence)
         scores: Scores = {}
         for name in published:
-            rows = _log_rows(release) if name == "log" else _size(release.table(name))
-            whole = _log_rows(original) if name == "log" else _size(original.table(name))
-            scores[f"rows.{name}"] = {"original": None if name == "sessions" else whole, "release": rows}
+            rows = _log_rows(release) if name == "log" else _size(_released(release, name))
+            whole = _log_rows(original) if name == "log" else _size(original.table(name)) if name in COUNTED else None
+            scores[f"rows.{name}"] = {"original": whole, "release": rows}
         errors = {kind: _error(original, release, kind) for kind in _counted(published)}
         found = next((error for error in errors.values() if error is not None), None)
         scores["error"] = {"original": 0.0, "release": found}
@@ -53,6 +60,11 @@ def _counted(published: tuple[str, ...]) -> tuple[str, ...]:
     """Tables whose numbers can be compared with those of a log."""
     named = set(published) | ({"queries", "clicks"} if "log" in published else set())
     return tuple(kind for kind in COUNTED if kind in named)
+
+
+def _released(release: Evidence, name: str) -> pa.Table | None:
+    """A released table, whether or not tasks know it."""
+    return release.others[name] if name in release.others else release.table(name)
 
 
 def _size(table: pa.Table | None) -> int | None:
@@ -81,7 +93,7 @@ def _volume(release: Evidence, published: tuple[str, ...], searches: Evidence) -
     for kind in published:
         if kind == "log" and release.log is not None:
             named.append(release.log.engine.fetch("SELECT DISTINCT query FROM log").column("query"))
-        table = release.table(kind) if kind in NAMING else None
+        table = _released(release, kind) if kind in NAMING else None
         for values in [] if table is None else [table.column(name) for name in NAMING[kind]]:
             named.append(pc.list_flatten(values) if pa.types.is_list(values.type) else values)
     asked = searches.table("queries")

@@ -5,7 +5,9 @@ Points carry their names; where there are lines, colour, shape and dash say the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hubbub.look.compare.choices import BUDGET
@@ -13,8 +15,12 @@ from hubbub.look.compare.finding import PRECISION, SESSIONS
 from hubbub.look.compare.summary import Comparison, Row, less_is_better, value
 from hubbub.look.compare.words import title
 from hubbub.show.charts import Chart, palette
+from hubbub.show.charts.meanings import meaning
 
 SHARES = ("volume", "error")
+PROVES_NOTHING = "proves nothing end to end"
+HEIGHT, LINE = 380, 16
+"""Of a chart of points, and of a name beside it."""
 Record = dict[str, Any]
 
 
@@ -48,15 +54,22 @@ def points(rows: Sequence[Row], x: str, y: str) -> list[Record]:
 
 
 def pareto(rows: Sequence[Row], x: str, y: str, front: set[str]) -> Chart:
-    """Two metrics; what no other row beats on both stands out."""
+    """Two metrics; what no other row of its ε beats on both stands out."""
     data = points(rows, x, y)
-    mark = _two_kinds(data, front, "nothing beats it on both", "another row is better on both", "diamond")
-    best = ", ".join(point["name"] for point in data if point["name"] in front)
+    bare = {row.label for row in rows if not row.budget}
+    best, others = ("nothing of its ε beats it on both", "another row of its ε is better on both")
+    kinds = {p["name"]: best if p["name"] in front else PROVES_NOTHING if p["name"] in bare else others for p in data}
+    looks = {
+        best: (palette.VERMILION, "diamond"),
+        others: (palette.BLUE, "circle"),
+        PROVES_NOTHING: (palette.GREY, "cross"),
+    }
+    told = ", ".join(point["name"] for point in data if point["name"] in front)
     better = f"{_better(x)}, {_better(y)}"
     return Chart(
         f"{title(x)} and {title(y)}",
-        f"Each point is a row of the table; {better}. On the Pareto front: {best or 'none'}.",
-        _scatter(data, x, y, mark),
+        f"Each point is a row of the table; {better}. On the Pareto front of their ε: {told or 'none'}.",
+        _scatter(data, x, y, _kinds(data, kinds, looks)),
         _numbers(data, x, y),
     )
 
@@ -68,7 +81,9 @@ def precision(rows: Sequence[Row]) -> Chart:
     original = {"x": first.metrics[SESSIONS].original, "y": first.metrics[PRECISION].original}
     edges = {f"{axis}_{end}": original[axis] for axis in "xy" for end in ("low", "high")}
     data.append({"name": "original", "mechanism": "original", **original, **edges})
-    mark = _two_kinds(data, {"original"}, "the original log", "a release", "square")
+    kinds = {point["name"]: "the original log" if point["name"] == "original" else "a release" for point in data}
+    looks = {"the original log": (palette.VERMILION, "square"), "a release": (palette.BLUE, "circle")}
+    mark = _kinds(data, kinds, looks)
     told = f"the original scores {original['y'] or 0:.3g} on {original['x'] or 0:,.0f} sessions"
     return Chart(
         "precision@5 beside the sessions it was measured on",
@@ -78,15 +93,18 @@ def precision(rows: Sequence[Row]) -> Chart:
     )
 
 
-def _two_kinds(data: list[Record], names: set[str], kind: str, other: str, shape: str) -> Record:
-    """Say of each point whether it is one of these names, and how the two kinds look: by colour and by shape."""
+def _kinds(data: list[Record], kinds: Mapping[str, str], looks: Mapping[str, tuple[str, str]]) -> Record:
+    """Say of each point what it is, and how every kind that is there looks: by colour and by shape."""
     for point in data:
-        point["kind"] = kind if point["name"] in names else other
+        point["kind"] = kinds[point["name"]]
+    there = [kind for kind in looks if kind in kinds.values()]
 
-    def by(range_: list[str]) -> Record:
-        return {"field": "kind", "type": "nominal", "scale": {"domain": [kind, other], "range": range_}}
+    def by(part: int) -> Record:
+        ranges = [looks[kind][part] for kind in there]
+        scale = {"domain": there, "range": ranges}
+        return {"field": "kind", "type": "nominal", "scale": scale, "legend": {"columns": 1}}
 
-    return {"color": by([palette.VERMILION, palette.BLUE]), "shape": by([shape, "circle"])}
+    return {"color": by(0), "shape": by(1)}
 
 
 def swept(rows: Sequence[Row], sweep: str, metric: str) -> Chart:
@@ -104,7 +122,7 @@ def swept(rows: Sequence[Row], sweep: str, metric: str) -> Chart:
     looks = _looks(names)
     axes = {
         "x": {"field": "x", "type": "quantitative", "title": sweep, "scale": {"zero": False}},
-        "y": _axis("y", metric),
+        "y": _axis("y", metric, data),
         "color": looks["color"],
     }
     spec = {
@@ -112,7 +130,7 @@ def swept(rows: Sequence[Row], sweep: str, metric: str) -> Chart:
         "encoding": axes,
         "layer": [
             {"mark": "line", "encoding": {"strokeDash": looks["strokeDash"]}},
-            {"mark": "rule", "encoding": {"y": _axis("y_low", metric), "y2": {"field": "y_high"}}},
+            {"mark": "rule", "encoding": {"y": axes["y"] | {"field": "y_low"}, "y2": {"field": "y_high"}}},
             {"mark": {"type": "point", "tooltip": {"content": "data"}}, "encoding": {"shape": looks["shape"]}},
         ],
     }
@@ -122,52 +140,92 @@ def swept(rows: Sequence[Row], sweep: str, metric: str) -> Chart:
 
 
 def _scatter(data: list[Record], x: str, y: str, mark: Record) -> Record:
-    place = {"x": _axis("x", x), "y": _axis("y", y)}
-    _say(data)
+    """Points with their intervals; their names stand in a column at the right, each with a line to its point."""
+    across, up = (_axis(axis, metric, data) for axis, metric in (("x", x), ("y", y)))
+    height = max(HEIGHT, LINE * len(data))
+    named = names_beside(data, up["scale"], height)
+    place = {"x": across, "y": up}
+    slot = {"field": "slot", "type": "quantitative", "scale": {"domain": [height, 0], "nice": False, "zero": False}}
+    texts = " : ".join([*(f"datum.value == {name['slot']} ? {json.dumps(name['text'])}" for name in named), "''"])
+    beside = {"orient": "right", "values": [name["slot"] for name in named], "labelExpr": texts, "title": None}
+    beside |= {"grid": False, "domain": False, "ticks": False, "labelOverlap": False, "labelLimit": 170}
     return {
-        "height": 380,
-        "data": {"values": data},
+        "height": height,
+        "resolve": {"scale": {"y": "independent"}},
         "layer": [
             {
-                "mark": {"type": "rule", "opacity": 0.5},
-                "encoding": {"x": _axis("x_low", x), "x2": {"field": "x_high"}, "y": _axis("y", y)},
+                "data": {"values": named},
+                "mark": {"type": "rule", "opacity": 0.35, "strokeWidth": 1},
+                "encoding": {
+                    "x": across,
+                    "x2": {"value": "width"},
+                    "y": slot | {"field": "at", "axis": beside},
+                    "y2": {"field": "slot"},
+                },
             },
             {
-                "mark": {"type": "rule", "opacity": 0.5},
-                "encoding": {"x": _axis("x", x), "y": _axis("y_low", y), "y2": {"field": "y_high"}},
+                "data": {"values": data},
+                "layer": [
+                    {
+                        "mark": {"type": "rule", "opacity": 0.5, "strokeWidth": 2},
+                        "encoding": {"x": across | {"field": "x_low"}, "x2": {"field": "x_high"}, "y": up},
+                    },
+                    {
+                        "mark": {"type": "rule", "opacity": 0.5, "strokeWidth": 2},
+                        "encoding": {"x": across, "y": up | {"field": "y_low"}, "y2": {"field": "y_high"}},
+                    },
+                    {"mark": {"type": "point", "size": 90, "tooltip": {"content": "data"}}, "encoding": place | mark},
+                ],
             },
-            {"mark": {"type": "point", "size": 90, "tooltip": {"content": "data"}}, "encoding": place | mark},
-            *(
-                {
-                    "mark": {"type": "text", "align": align, "dx": dx, "dy": -6},
-                    "encoding": place | {"text": {"field": align}},
-                }
-                for align, dx in (("left", 8), ("right", -8))
-            ),
         ],
     }
 
 
-def _say(data: list[Record]) -> None:
-    """Points in one place are named once, together; the name stands on the side where there is room."""
-    here: dict[tuple[float, float], list[Record]] = {}
+def names_beside(data: Sequence[Record], scale: Record, height: int) -> list[Record]:
+    """For every place with points its names, and the line of the column where they stand: none upon another.
+
+    Names are sorted as their points are, from the top, so that no two lines cross because of the order.
+    """
+    here: dict[tuple[float, float], list[str]] = {}
     for point in data:
-        here.setdefault((point["x"], point["y"]), []).append(point)
-    middle = (min((x for x, _ in here), default=0.0) + max((x for x, _ in here), default=0.0)) / 2
-    for (x, _), (first, *others) in here.items():
-        said = ", ".join(point["name"] for point in (first, *others))
-        first |= {"left": said, "right": ""} if x <= middle else {"left": "", "right": said}
-        for point in others:
-            point |= {"left": "", "right": ""}
+        here.setdefault((point["x"], point["y"]), []).append(point["name"])
+    low, high = scale["domain"]
+    steep = math.log if scale.get("type") == "log" else float
+    part = {y: (steep(y) - steep(low)) / (steep(high) - steep(low)) for _, y in here}
+    ordered = sorted(here, key=lambda place: (-place[1], place[0]))
+    found, free = [], LINE / 2
+    for left, place in zip(range(len(ordered), 0, -1), ordered, strict=True):
+        at = height * (1 - part[place[1]])
+        slot = min(max(at, free), height - LINE * (left - 0.5))
+        free = slot + LINE
+        found.append({"x": place[0], "at": round(at, 1), "slot": round(slot, 1), "text": ", ".join(here[place])})
+    return found
 
 
-def _axis(field: str, metric: str) -> Record:
-    share = metric.split(".")[0] in SHARES
+def _axis(field: str, metric: str, data: Sequence[Record]) -> Record:
+    """The axis of a metric: from zero (or below, if a value is), to somewhat above the largest, and not past 100 %."""
+    bounded = _bounded(metric)
+    least = -1.0 if "kendall" in metric else 0.0
+    for point in data:  # an interval by Student's t knows no bounds
+        for end in (f"{field}_low", f"{field}_high"):
+            point[end] = max(least, min(1.0, point[end]) if bounded else point[end])
+    low = min((float(point[f"{field}_low"]) for point in data), default=0.0)
+    high = max((float(point[f"{field}_high"]) for point in data), default=1.0)
     axis: Record = {"title": title(metric) + (" (log scale)" if metric == "delta" else "")}
-    if share:
+    if metric.split(".")[0] in SHARES:
         axis["format"] = "%"
-    scale: Record = {"type": "log"} if metric == "delta" else {"zero": False, "nice": True}
+    if metric == "delta":
+        scale: Record = {"type": "log", "domain": [low / 2, high * 2], "nice": False}
+    else:
+        top = 1.08 * high or 1.0
+        scale = {"domain": [min(0.0, 1.08 * low), min(1.0, top) if bounded else top], "nice": False, "zero": False}
     return {"field": field, "type": "quantitative", "axis": axis, "scale": scale, "title": title(metric)}
+
+
+def _bounded(metric: str) -> bool:
+    """Whether it is a share, which ends at 100 %; an error may be larger than what it is an error of."""
+    said = meaning(metric.partition(".")[2])
+    return metric == "volume" or (said is not None and bool(said.short) and "kendall" not in metric)
 
 
 def _looks(names: Sequence[str]) -> Record:

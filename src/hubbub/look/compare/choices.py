@@ -38,6 +38,8 @@ class Candidate:
     """Those of them that set it apart from the others."""
     at: dict[str, str] = field(default_factory=dict)
     """Its place on each sweep."""
+    tables: tuple[str, ...] = ()
+    """What it releases; none named: what it releases by itself."""
     pool: str | None = None
     reason: str = ""
     """Why it cannot run; empty if it can."""
@@ -51,7 +53,7 @@ class Candidate:
 
     def build(self) -> Mechanism:
         """The mechanism itself."""
-        context: dict[str, Any] = {"variant": self.variant or None}
+        context: dict[str, Any] = {"variant": self.variant or None, "tables": list(self.tables) or None}
         if self.pool is not None:
             context["pool"] = read_pool(self.pool)
         return build(self.mechanism, self.given, **context)
@@ -97,12 +99,16 @@ def choose(
     settings: Mapping[str, str],
     sweeps: Sequence[Sweep] = (),
     pool: str | Path | None = None,
+    tables: Sequence[str] | None = None,
+    usual: Sequence[str] = (),
 ) -> list[Candidate]:
     """Every row, mechanism by mechanism: as it is, then along its sweeps. Refuses what no mechanism could mean.
 
     `settings` are common (`epsilon`, `d`: every mechanism that has it), one mechanism's (`zealous.m`) or one variant's
-    (`zealous:published.U`).
+    (`zealous:published.U`). Every mechanism releases the same `tables`, or does not run. Where none are named, those
+    that have the `usual` ones release these.
     """
+    _refuse_unknown_tables(tables or ())
     asked = [_named(name) for name in dict.fromkeys(names or mechanisms())]
     listed = list(dict.fromkeys(name for base in asked for name in (base.mechanism, base.label)))
     _refuse_unknown([name for name in (*settings, *(s.name for s in sweeps)) if name not in BUDGET], listed)
@@ -110,8 +116,9 @@ def choose(
     for base in asked:
         if mechanisms()[base.mechanism].takes_pool and pool is not None:
             base = replace(base, pool=str(Path(pool).absolute()))
+        base = replace(base, tables=tuple(tables or (table for table in usual if _offers(base, table))))
         found = list(_rows(base, settings, sweeps))
-        if names or any(row.reason or row.build().proven().private for row in found):
+        if names or any(_may_prove(row) for row in found):
             rows += found  # what proves nothing is compared where it is named
     for sweep in sweeps:
         _refuse_impossible([row for row in rows if sweep.name in row.at and sweep.parameter in row.own])
@@ -157,6 +164,8 @@ def fitted(
     A raw parameter (a threshold, a scale) leaves the others as calibrated; what that proves is the row's own (ε, δ).
     """
     swept = swept or {}
+    if lacks := [table for table in base.tables if not _offers(base, table)]:
+        return replace(base, own=own | swept, reason=f"It releases no {' and no '.join(lacks)}.")
     budget = budget | {k: v for k, v in swept.items() if k in BUDGET}
     mine = own | {k: v for k, v in swept.items() if k not in BUDGET}
     row = replace(base, given=budget | mine, own=own | swept)
@@ -173,6 +182,18 @@ def fitted(
         except UserError:
             return replace(row, reason=in_words(error))
     return row
+
+
+def _offers(row: Candidate, table: str) -> bool:
+    return table in mechanisms()[row.mechanism].offers
+
+
+def _may_prove(row: Candidate) -> bool:
+    """Whether it proves something; what cannot be made at all is shown with its reason."""
+    try:
+        return replace(row, tables=()).build().proven().private
+    except UserError:
+        return True
 
 
 def in_words(error: UserError) -> str:
@@ -196,6 +217,14 @@ def _same(mechanism: str, parameter: str, one: str, other: str) -> bool:
         return kind.parse(one) == kind.parse(other)
     except ParameterError:
         return False
+
+
+def _refuse_unknown_tables(tables: Sequence[str]) -> None:
+    """A table that no mechanism releases is a mistake."""
+    known = dict.fromkeys(table for kind in mechanisms().values() for table in kind.offers)
+    for table in tables:
+        if table not in known:
+            raise ParameterError("No mechanism releases this table.", given=table, allowed=", ".join(known))
 
 
 def _refuse_unknown(names: Sequence[str], listed: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ from hubbub.look.compare.charts import charts
 from hubbub.look.compare.finding import ALL, EVERY, PRECISION, SESSIONS, finding
 from hubbub.look.compare.summary import Comparison, notes
 from hubbub.look.compare.words import Column, budget, columns, original, text, title
+from hubbub.privacy.guarantee import small
 
+LETTERS = {"epsilon": "ε", "delta": "δ"}
 PAGE, TABLE, DOCUMENT = "compare.html", "compare.csv", "compare.json"
 
 
@@ -35,6 +38,7 @@ def render(comparison: Comparison) -> str:
     from hubbub.show.charts import page as drawing
     from hubbub.show.page import jinja
 
+    asked = comparison.asked.get("budget", {})
     bare = [replace(chart, rows=()) for chart in charts(comparison)]  # the numbers stand in the tables of the page
     figures = [drawing.figure(chart, f"chart-{i + 1}") for i, chart in enumerate(bare)]
     return (
@@ -42,6 +46,7 @@ def render(comparison: Comparison) -> str:
         .get_template("compare.html")
         .render(
             asked=comparison.asked,
+            common=[f"{LETTERS[name]} = {small(float(Fraction(value)))}" for name, value in asked.items()],
             rows=comparison.rows,
             ran=[row for row in comparison.rows if not row.reason],
             columns=columns(comparison),

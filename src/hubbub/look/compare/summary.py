@@ -12,6 +12,7 @@ import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 from hubbub.errors import ParameterError
 from hubbub.look.compare.choices import Candidate, declared
 from hubbub.mechanisms import Mechanism
-from hubbub.privacy.guarantee import Guarantee, finite
+from hubbub.privacy.guarantee import Guarantee, finite, number
 from hubbub.show.charts import meanings
 from hubbub.worth.tasks.run import NOT_EVALUABLE
 
@@ -81,6 +82,15 @@ class Row:
     metrics: Mapping[str, Mean] = field(default_factory=dict)
     not_evaluable: Mapping[str, str] = field(default_factory=dict)
     reason: str = ""
+    asked: str = ""
+    """The ε that it was calibrated to; empty where its parameters are raw."""
+
+    @property
+    def budget(self) -> str:
+        """The ε that was asked for, or that raw parameters prove; empty where nothing is proven end to end."""
+        if self.reason or not self.proven.get("private"):
+            return ""
+        return number(float(Fraction(self.asked or self.proven["epsilon"])))
 
     @staticmethod
     def of(choice: Candidate, scores: Mapping[str, Sequence[Mapping[str, Any]]]) -> Row:
@@ -112,6 +122,7 @@ class Row:
             built.tables,
             metrics,
             why,
+            asked=choice.given.get("epsilon", ""),
         )
 
 
@@ -172,8 +183,15 @@ class Comparison:
         }
 
     def front(self) -> set[str]:
-        """Rows that no other beats on both metrics of the plot."""
-        return front(self.rows, *self.asked["plot"])
+        """Rows that no other of the same ε beats on both metrics of the plot; of all rows where ε itself is plotted."""
+        x, y = self.asked["plot"]
+        if "epsilon" in (x, y):
+            return front(self.rows, x, y)
+        groups: dict[str, list[Row]] = {}
+        for row in self.rows:
+            if row.budget:
+                groups.setdefault(row.budget, []).append(row)
+        return {label for rows in groups.values() for label in front(rows, x, y)}
 
     def csv(self) -> str:
         """One line per row and metric."""
@@ -237,7 +255,7 @@ def notes(rows: Sequence[Row]) -> Iterable[str]:
     if len({row.tables for row in ran}) > 1:
         yield (
             "Mechanisms release different tables, and a budget that buys five tables buys less of each: compare rows "
-            "within one column, and mechanisms by what you need."
+            "within one column, or give every mechanism the same tables (--tables queries)."
         )
     if any("sessions" in row.tables for row in ran):
         yield "Sessions are subsequences of sessions, of the lengths each mechanism offers: their rows do not compare."

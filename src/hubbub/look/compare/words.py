@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from hubbub.look.compare.finding import finding
 from hubbub.look.compare.summary import Comparison, Mean, Row, notes
-from hubbub.privacy.guarantee import number
+from hubbub.privacy.guarantee import number, small
 
 TABLES = ("queries", "clicks", "transitions", "sessions", "keywords", "itemsets", "ngrams", "log")
 HEADLINES: dict[str, tuple[str, ...]] = {
@@ -79,7 +79,7 @@ def budget(row: Row) -> str:
     if not row.proven.get("private"):
         return str(row.proven.get("definition", "–"))
     delta = row.proven["delta"]
-    return f"ε {number(row.proven['epsilon'])}" + (f", δ {delta:.1e}" if delta else ", pure")
+    return f"ε {number(row.proven['epsilon'])}" + (f", δ {small(delta)}" if delta else ", pure")
 
 
 def lines(comparison: Comparison) -> Iterator[str]:
@@ -100,7 +100,8 @@ def lines(comparison: Comparison) -> Iterator[str]:
     interval = (
         f"Means of {draws} draws ± half of a 95 % interval (Student's t)" if draws > 1 else "One draw, no interval"
     )
-    yield f"{interval}. * on the Pareto front of {title(x)} and {title(y)}."
+    same = "" if "epsilon" in (x, y) else ", among rows of the same ε"
+    yield f"{interval}. * on the Pareto front of {title(x)} and {title(y)}{same}."
     for note in notes(comparison.rows):
         yield f"- {note}"
     for row in ran:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from hubbub.look.compare.charts import charts
+from hubbub.look.compare.charts import charts, names_beside
 from hubbub.look.compare.finding import EVERY, PRECISION, SESSIONS, finding
 from hubbub.look.compare.summary import Comparison, Mean, Row, front, less_is_better, notes
 from hubbub.look.compare.words import aligned, columns, lines, text
@@ -129,3 +131,39 @@ def test_terminal_and_charts_of_a_sweep() -> None:
     line = drawn[1].spec["data"]["values"]
     assert [(p["mechanism"], p["x"], p["y"]) for p in line] == [("zealous", 1, 0.1), ("zealous", 2, 0.2)]
     assert all(chart.svg().startswith("<svg") for chart in drawn)
+
+
+def test_stars_are_given_within_one_epsilon() -> None:
+    """More ε buys more: a row of ε = 1 is not beaten by one of ε = 4, nor by what proves nothing."""
+    one = replace(row("one", volume=0.3, error=0.3), asked="1")
+    beaten = replace(row("beaten", volume=0.2, error=0.4), asked="1.0")
+    four = replace(row("four", volume=0.9, error=0.1), asked="4")
+    bare = replace(row("bare", volume=1.0, error=0.0), proven=PRIVATE | {"private": False})
+    found = Comparison((one, beaten, four, bare), asked())
+    assert found.front() == {"one", "four"}
+    plotted = Comparison((one, beaten, four), asked(plot=["epsilon", "volume"]))
+    assert plotted.front() == front(plotted.rows, "epsilon", "volume")
+    chart = charts(found)[0]
+    kinds = {point["name"]: point["kind"] for point in chart.spec["layer"][1]["data"]["values"]}
+    assert kinds["bare"] == "proves nothing end to end" and kinds["beaten"].startswith("another row of its ε")
+
+
+def test_axes_end_at_what_can_be() -> None:
+    """A share ends at 100 %, and an interval by Student's t with it; an error may be larger, never below nothing."""
+    wide = row("a", volume=Mean(0.97, 0.8, 1.2, 5), error=Mean(1.5, -0.2, 3.0, 5))
+    spec = charts(Comparison((wide, row("b", volume=0.5, error=0.1)), asked()))[0].spec["layer"][1]
+    axes = spec["layer"][2]["encoding"]
+    assert axes["x"]["scale"]["domain"] == [0, 1]
+    assert axes["y"]["scale"]["domain"][0] == 0 and axes["y"]["scale"]["domain"][1] > 3
+    drawn = spec["data"]["values"][0]
+    assert drawn["x_high"] == 1 and drawn["y_low"] == 0 and drawn["y_high"] == 3
+
+
+def test_names_stand_beside_each_other_and_points_in_one_place_share_a_line() -> None:
+    places = [(0.1, 0.5), (0.2, 0.5), (0.1, 0.5), (0.3, 0.49), (0.4, 0.0), (0.5, 0.01)]
+    data = [{"name": f"n{i}", "x": x, "y": y} for i, (x, y) in enumerate(places)]
+    found = names_beside(data, {"domain": [0.0, 1.0]}, 200)
+    assert [one["text"] for one in found] == ["n0, n2", "n1", "n3", "n5", "n4"]
+    slots = [one["slot"] for one in found]
+    assert all(b - a >= 16 for a, b in pairwise(slots)) and min(slots) >= 8 and max(slots) <= 192
+    assert found[0]["at"] == 100 and found[0]["slot"] == 100  # beside its point where there is room
