@@ -147,7 +147,7 @@ def _scatter(data: list[Record], x: str, y: str, mark: Record) -> Record:
     place = {"x": across, "y": up}
     slot = {"field": "slot", "type": "quantitative", "scale": {"domain": [height, 0], "nice": False, "zero": False}}
     texts = " : ".join([*(f"datum.value == {name['slot']} ? {json.dumps(name['text'])}" for name in named), "''"])
-    beside = {"orient": "right", "values": [name["slot"] for name in named], "labelExpr": texts, "title": None}
+    beside: Record = {"orient": "right", "values": [name["slot"] for name in named], "labelExpr": texts, "title": None}
     beside |= {"grid": False, "domain": False, "ticks": False, "labelOverlap": False, "labelLimit": 170}
     return {
         "height": height,
