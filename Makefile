@@ -1,18 +1,23 @@
 # Everything a fresh clone needs: Python 3.11 or later and make.
 PYTHON ?= python3
-VENV   := .venv
+VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: venv demo test browser databases audit check bench pictures clean
+.PHONY: venv gone demo test browser databases audit check bench pictures dist clean
 
-venv: $(VENV)/.ready  ## the virtual environment, from pinned constraints
+venv: $(VENV)/.dev    ## the virtual environment with every test's tools, from pinned constraints
 
-$(VENV)/.ready: pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
-	touch $@
+# A mark that is there says nothing if the environment's Python is gone.
+GONE := $(shell $(BIN)/python -c '' 2>/dev/null || echo gone)
 
-demo: venv            ## the main job: a log goes in, a private release comes out
+$(VENV)/.core $(VENV)/.dev: $(VENV)/.%: pyproject.toml constraints.txt $(GONE)
+	@command -v $(PYTHON) >/dev/null || { echo "hubbub: there is no $(PYTHON)"; \
+	echo "  next:    install Python 3.11 or later, or name yours, as in: make demo PYTHON=python3.12"; exit 2; } >&2
+	@$(PYTHON) tools/environment.py $(VENV) $*
+
+gone:
+
+demo: $(VENV)/.core   ## the main job: a log goes in, a private release comes out; installs what that needs and no more
 	$(BIN)/hubbub demo --out demo
 
 test: venv            ## every test, as many at a time as there are cores, with coverage; `pytest` runs the fast ones
@@ -43,6 +48,9 @@ bench: venv           ## cost at 1, 10 and 36 million rows beside the bare engin
 
 pictures: venv        ## every picture of the documentation, screenshots of a demo release among them
 	$(BIN)/python docs/pictures/make.py
+
+dist: venv            ## sdist and wheel, the same bytes whoever builds them from the same commit
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build --no-isolation --outdir dist
 
 clean:
 	rm -rf $(VENV) demo dist build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

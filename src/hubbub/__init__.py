@@ -25,6 +25,7 @@ The map, in the order the data flows:
 Beside the rooms:
 
     errors      every exception that hubbub raises on purpose, with its exit code
+    extras      packages that only some uses need, and the line to type for each
     files       a folder is written whole or not at all
     plugins     mechanisms, readers, tasks and exporters by name, those of other packages included
     plurals     a number and what it counts, in words

@@ -3,6 +3,7 @@
     HubbubError
     ├── UserError           exit 2: something the user gave or asked for
     │   ├── InputError      a log, list or configuration that cannot be read
+    │   │   └── NotInstalled  a package that only some uses need is missing
     │   ├── ParameterError  a parameter out of its range, unknown, or missing
     │   ├── OutputError     the place to write to exists, is full or is closed
     │   ├── LedgerError     the budget book cannot be read or written
@@ -52,7 +53,13 @@ class UserError(HubbubError):
 class InputError(UserError):
     """A log, list or configuration file that cannot be read."""
 
-    because = Cause.READABLE
+    because: Cause | None = Cause.READABLE
+
+
+class NotInstalled(InputError):
+    """A package that only some uses need is not installed: the message has the line to type."""
+
+    because = None
 
 
 class ParameterError(UserError):

@@ -22,7 +22,7 @@ from tests.docs.way import mapped, way
 
 import hubbub
 from hubbub.cli import names as written
-from hubbub.cli.options import REGISTRIES
+from hubbub.cli.listed import REGISTRIES
 from hubbub.mechanisms import Mechanism, measured, mechanisms
 from hubbub.privacy import delta
 

@@ -2,7 +2,7 @@
 
     options    every shared option, declared once in typed groups    config    the file that may hold them
     terminal   groups in, words out, errors to exit codes            raw_log   a log opened for a look or a release
-    names      what is installed, for help texts: nothing is imported to list it
+    listed     names in help texts and completions                   names     what is installed: nothing is imported
 
 Exit codes: 0 done; 1 a check failed; 2 the user's mistake or a refusal; 3 our bug.
 """
@@ -21,13 +21,14 @@ from hubbub.cli.audit import audit
 from hubbub.cli.card import card
 from hubbub.cli.compare import compare
 from hubbub.cli.demo import demo
+from hubbub.cli.doctor import doctor
 from hubbub.cli.estimate import estimate
 from hubbub.cli.evaluate import evaluate
 from hubbub.cli.export import export
 from hubbub.cli.index import index
 from hubbub.cli.inspect import inspect
 from hubbub.cli.ledger import ledger
-from hubbub.cli.options import Listed
+from hubbub.cli.listed import Listed
 from hubbub.cli.pool import pool
 from hubbub.cli.release import release
 from hubbub.cli.report import report
@@ -42,7 +43,6 @@ app = typer.Typer(
     name="hubbub",
     help="Publish a search log: hear the crowd, pick out nobody.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -67,7 +67,7 @@ for _one in (
 app.add_typer(series, name="series")
 app.add_typer(ledger, name="ledger")
 app.add_typer(pool, name="pool")
-for _one in (audit, reproduce, studio):
+for _one in (audit, reproduce, studio, doctor):
     app.command(cls=Listed)(_one)
 
 

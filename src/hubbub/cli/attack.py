@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hubbub.cli.listed import completing
 from hubbub.cli.options import MechanismOptions, ReleasedLogOptions, ReleaseFolder
 from hubbub.cli.raw_log import log_of_release, looking
 from hubbub.cli.terminal import Terminal, command
@@ -19,7 +20,10 @@ def attack(
     release: ReleaseFolder,
     log: ReleasedLogOptions,
     kind: Annotated[
-        list[str] | None, typer.Option(help="Only this attack: {attacks}; repeatable.", metavar="K")
+        list[str] | None,
+        typer.Option(
+            help="Only this attack: {attacks}; repeatable.", metavar="K", autocompletion=completing("attacks")
+        ),
     ] = None,
     truth: Annotated[
         str | None, typer.Option(help="Folder whose canaries are the targets: see hubbub synth --truth.", metavar="DIR")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hubbub.cli.listed import completing
 from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import CheckFailed
 
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
 def audit(
     mechanism: Annotated[
         str | None,
-        typer.Option(help="Only this: {mechanisms}, `series`, or `shared` for what all of them use.", metavar="M"),
+        typer.Option(
+            help="Only this: {mechanisms}, `series`, or `shared` for what all of them use.",
+            metavar="M",
+            autocompletion=completing("mechanisms"),
+        ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sampled runs.")] = False,
     mutants: Annotated[bool, typer.Option("--mutants", help="Audit broken versions: each must be caught.")] = False,

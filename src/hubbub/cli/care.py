@@ -6,9 +6,15 @@ from typing import Annotated
 
 import typer
 
+from hubbub.cli.listed import completing
+
 ScreenRules = Annotated[
     str | None,
-    typer.Option(help="Take out records that look personal: none, default, or rules: {rules}.", metavar="RULES"),
+    typer.Option(
+        help="Take out records that look personal: none, default, or rules: {rules}.",
+        metavar="RULES",
+        autocompletion=completing("rules"),
+    ),
 ]
 DenyFile = Annotated[
     str | None, typer.Option(help="Texts to take out, one a line; glob: and re: begin patterns.", metavar="FILE")

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hubbub.cli.config import read_configuration
+from hubbub.cli.listed import completing
 from hubbub.cli.options import BudgetOptions, LogOptions, MechanismOptions, Pool, TruthFolder, Without, whole_number
 from hubbub.cli.raw_log import looking
 from hubbub.cli.terminal import Terminal, command
@@ -16,6 +17,7 @@ BANNER = "OWNER ONLY. Every number was computed from the raw log: not private, d
 LISTED = typer.Option(
     help="One of {mechanisms}, or a variant of one (zealous:published); repeatable. Default: all that prove something.",
     metavar="M",
+    autocompletion=completing("mechanisms"),
 )
 
 
@@ -25,7 +27,10 @@ def compare(
     budget: BudgetOptions,
     mechanism: Annotated[list[str] | None, LISTED] = None,
     task: Annotated[
-        list[str] | None, typer.Option(help="A task to score: {tasks}; repeatable (counts).", metavar="T")
+        list[str] | None,
+        typer.Option(
+            help="A task to score: {tasks}; repeatable (counts).", metavar="T", autocompletion=completing("tasks")
+        ),
     ] = None,
     draws: Annotated[int, typer.Option(help="Draws of noise of each row.", metavar="N")] = 5,
     truth: TruthFolder = None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hubbub.cli.config import read_configuration
+from hubbub.cli.listed import completing
 from hubbub.cli.options import MechanismOptions, NewLogOptions, spelled, whole_number
 from hubbub.cli.raw_log import looking
 from hubbub.cli.terminal import Terminal, command
@@ -27,7 +28,10 @@ class PublicShape:
     users: Annotated[
         int | None, typer.Option(help="Instead of a log: this many users and a public shape.", metavar="N")
     ] = None
-    preset: Annotated[str | None, typer.Option(help="With --users: the shape, one of {presets} (aol).")] = None
+    preset: Annotated[
+        str | None,
+        typer.Option(help="With --users: the shape, one of {presets} (aol).", autocompletion=completing("presets")),
+    ] = None
     sample: Annotated[
         int | None, typer.Option(help="With --users: made-up users, scaled to N (20000).", metavar="M")
     ] = None

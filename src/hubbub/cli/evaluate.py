@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hubbub.cli.listed import completing
 from hubbub.cli.options import ReleasedLogOptions, ReleaseFolder, TruthFolder
 from hubbub.cli.raw_log import log_of_release, looking
 from hubbub.cli.terminal import Terminal, command
@@ -18,7 +19,10 @@ BANNER = "OWNER ONLY. Scores against the raw log: not private, do not publish."
 def evaluate(
     release: ReleaseFolder,
     log: ReleasedLogOptions,
-    task: Annotated[list[str] | None, typer.Option(help="Only this task: {tasks}; repeatable.", metavar="T")] = None,
+    task: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this task: {tasks}; repeatable.", metavar="T", autocompletion=completing("tasks")),
+    ] = None,
     truth: TruthFolder = None,
     seed: Annotated[int, typer.Option(help="Seed of the splits into training and test.", min=0)] = 0,
     *,

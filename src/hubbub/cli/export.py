@@ -6,13 +6,16 @@ from typing import Annotated
 
 import typer
 
+from hubbub.cli.listed import completing
 from hubbub.cli.terminal import Terminal, command
 
 
 @command
 def export(
     release: Annotated[str, typer.Argument(help="A release folder, or its public/.", metavar="RELEASE")],
-    to: Annotated[str, typer.Option(help="The format: {exports}.", metavar="FORMAT")],
+    to: Annotated[
+        str, typer.Option(help="The format: {exports}.", metavar="FORMAT", autocompletion=completing("exports"))
+    ],
     out: Annotated[str, typer.Option(help="A new folder.", metavar="DIR")],
     gzip: Annotated[bool, typer.Option("--gzip", help="Compress text files.")] = False,
     *,

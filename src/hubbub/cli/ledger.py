@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hubbub.cli.options import LedgerFile, Listed, NewPopulation
+from hubbub.cli.listed import Listed
+from hubbub.cli.options import LedgerFile, NewPopulation
 from hubbub.cli.plan import plan
 from hubbub.cli.terminal import Terminal, command
 

@@ -6,61 +6,23 @@ What an option may also say in a configuration file follows from the same declar
 from __future__ import annotations
 
 import re
-import sys
-from copy import copy
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
-from typer.core import TyperCommand
 
 from hubbub.cli.care import AllowFile, AsDraft, Because, DenyFile, ScreenRules, Supersedes
-from hubbub.cli.names import NAMES
+from hubbub.cli.listed import completing, installed
 from hubbub.errors import ParameterError, Refused
 
 if TYPE_CHECKING:
     from hubbub.mechanisms import Mechanism
 
-REGISTRIES = {
-    "attacks": "hubbub.worth.attacks:ATTACKS",
-    "engines": "hubbub.engines:ENGINES",
-    "exports": "hubbub.show.export:formats",
-    "formats": "hubbub.ingest:formats",
-    "mechanisms": "hubbub.mechanisms:mechanisms",
-    "rules": "hubbub.public.screening:RULES",
-    "presets": "hubbub.synth:PRESETS",
-    "tasks": "hubbub.worth.tasks:tasks",
-}
-
-
-def installed(kind: str) -> str:
-    """The names of everything there is of a kind. Help must be quick: what is written down is not imported for it."""
-    module, _, name = REGISTRIES[kind].partition(":")
-    if module not in sys.modules and not any(group.startswith("hubbub.") for group in entry_points().groups):
-        return ", ".join(NAMES[kind])
-    registry = getattr(import_module(module), name)
-    return ", ".join(registry() if callable(registry) else registry)
-
 
 def spelled(name: str) -> str:
     """An option as one types it."""
     return "LOG" if name == "log" else f"--{name.replace('_', '-')}"
-
-
-class Listed(TyperCommand):
-    """A command in whose help `{mechanisms}` and the like stand for the names that are installed."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Fill in the names, and show it."""
-        filled = copy(self)
-        filled.params = [copy(option) for option in self.params]
-        for option in filled.params:
-            help = getattr(option, "help", None) or ""
-            option.help = re.sub(r"\{(\w+)\}", lambda found: installed(found[1]), help)  # type: ignore[attr-defined]
-        super(Listed, filled).format_help(ctx, formatter)
 
 
 class Without(tuple[str, ...]):
@@ -86,7 +48,12 @@ class ReadingOptions:
     """How the lines of a log become records."""
 
     format: Annotated[
-        str | None, typer.Option(help="Format of the log: {formats}; else it is recognised (auto).", metavar="F")
+        str | None,
+        typer.Option(
+            help="Format of the log: {formats}; else it is recognised (auto).",
+            metavar="F",
+            autocompletion=completing("formats"),
+        ),
     ] = None
     columns: Annotated[
         str | None,
@@ -154,7 +121,10 @@ class ReadingOptions:
 class EngineOptions:
     """Where the records are counted."""
 
-    engine: Annotated[str | None, typer.Option(help="Where the log is counted: {engines} (duckdb).")] = None
+    engine: Annotated[
+        str | None,
+        typer.Option(help="Where the log is counted: {engines} (duckdb).", autocompletion=completing("engines")),
+    ] = None
     master: Annotated[str | None, typer.Option(help="For spark: its master (local[*]).", metavar="URL")] = None
     memory: Annotated[str | None, typer.Option(help="The memory limit of an engine (2GB).")] = None
     threads: Annotated[int | None, typer.Option(help="The engine's threads (all cores).")] = None
@@ -257,7 +227,10 @@ class BudgetOptions:
 class MechanismOptions(BudgetOptions):
     """Which mechanism runs, and what it is given besides the log."""
 
-    mechanism: Annotated[str | None, typer.Option(help="Which mechanism: {mechanisms}.", metavar="M")] = None
+    mechanism: Annotated[
+        str | None,
+        typer.Option(help="Which mechanism: {mechanisms}.", metavar="M", autocompletion=completing("mechanisms")),
+    ] = None
     variant: Annotated[str | None, typer.Option(help="strict (provable, default) or published (as in the paper).")] = (
         None
     )

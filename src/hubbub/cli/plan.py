@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from hubbub.cli.config import parse_settings
+from hubbub.cli.listed import completing
 from hubbub.cli.options import LedgerFile, MechanismOptions, Without
 from hubbub.cli.terminal import Terminal, command
 
@@ -19,7 +20,12 @@ from hubbub.cli.terminal import Terminal, command
 class PlannedMechanismOptions(MechanismOptions):
     """The mechanism of each planned release."""
 
-    mechanism: Annotated[str, typer.Option(help="Which mechanism will run: {mechanisms}.", metavar="M")] = "crowd"
+    mechanism: Annotated[
+        str,
+        typer.Option(
+            help="Which mechanism will run: {mechanisms}.", metavar="M", autocompletion=completing("mechanisms")
+        ),
+    ] = "crowd"
 
 
 @command

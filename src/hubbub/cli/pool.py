@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hubbub.cli.options import Listed
+from hubbub.cli.listed import Listed
 from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import ParameterError
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hubbub.cli.listed import completing
 from hubbub.cli.options import LedgerFile, whole_number
 from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import ParameterError
@@ -27,7 +28,12 @@ class ReviewOptions:
     ] = None
     strike: Annotated[str | None, typer.Option(help="A filled review file: what is struck.", metavar="FILE")] = None
     strike_rules: Annotated[
-        str | None, typer.Option(help="Strike rows that rules hit: default, or some of: {rules}.", metavar="RULES")
+        str | None,
+        typer.Option(
+            help="Strike rows that rules hit: default, or some of: {rules}.",
+            metavar="RULES",
+            autocompletion=completing("rules"),
+        ),
     ] = None
     deny: Annotated[
         str | None, typer.Option(help="Strike rows that hold a text of this list, too.", metavar="FILE")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hubbub.cli.care import AsDraft
-from hubbub.cli.options import LedgerFile, Listed, NewLogOptions, NewPopulation, Without
+from hubbub.cli.listed import Listed
+from hubbub.cli.options import LedgerFile, NewLogOptions, NewPopulation, Without
 from hubbub.cli.raw_log import open_log, readable
 from hubbub.cli.series_options import USER_PERIOD, SeriesOptions
 from hubbub.cli.terminal import Terminal, command

@@ -16,7 +16,8 @@ from hubbub.cli.inspect import unknown
 from hubbub.cli.options import NewLogOptions, OwnerOptions, ReadingOptions, Without, spelled
 from hubbub.cli.raw_log import looked, open_log, with_format
 from hubbub.cli.terminal import Terminal, command
-from hubbub.errors import InputError, ParameterError
+from hubbub.errors import ParameterError
+from hubbub.extras import imported
 
 if TYPE_CHECKING:
     import socket
@@ -91,12 +92,8 @@ class _Silent(Terminal):
 
 
 def _web() -> Any:
-    try:
-        import starlette  # noqa: F401
-        import uvicorn
-    except ImportError:
-        raise InputError("The studio needs a web server.", next="pip install 'hubbub[web]'") from None
-    return uvicorn
+    imported("starlette", "web", "The studio's web server")
+    return imported("uvicorn", "web", "The studio's web server")
 
 
 def _listen(port: int) -> socket.socket:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from hubbub.cli.listed import completing
 from hubbub.cli.terminal import Terminal, command
 
 
@@ -15,7 +16,9 @@ from hubbub.cli.terminal import Terminal, command
 def synth(
     users: Annotated[int, typer.Option(help="How many users the log has.", metavar="N")],
     out: Annotated[str, typer.Option(help="A new .tsv, .tsv.gz (AOL's format) or .parquet.", metavar="FILE")],
-    preset: Annotated[str, typer.Option(help="The shape of the log: {presets}.")] = "aol",
+    preset: Annotated[
+        str, typer.Option(help="The shape of the log: {presets}.", autocompletion=completing("presets"))
+    ] = "aol",
     seed: Annotated[int, typer.Option(help="The same seed gives the same log.")] = 0,
     truth: Annotated[
         str | None, typer.Option(help="A new folder for serp, topics, intents, … (.parquet).", metavar="DIR")

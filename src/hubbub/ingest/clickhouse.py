@@ -24,7 +24,7 @@ from xml.etree import ElementTree
 import pyarrow as pa
 
 from hubbub.errors import InputError
-from hubbub.ingest.extras import imported
+from hubbub.extras import imported
 from hubbub.ingest.frames import Batches
 
 END = b"\xff\xff\xff\xff\0\0\0\0"

@@ -22,8 +22,8 @@ from urllib.parse import SplitResult, unquote, urlsplit
 import pyarrow as pa
 
 from hubbub.errors import InputError, ParameterError
+from hubbub.extras import imported
 from hubbub.ingest import clickhouse
-from hubbub.ingest.extras import imported
 from hubbub.ingest.frames import Batches, kept
 from hubbub.switches import switch
 

@@ -16,6 +16,7 @@ from xml.etree.ElementTree import ParseError
 import pyarrow as pa
 
 from hubbub.errors import InputError
+from hubbub.extras import imported
 from hubbub.ingest import archives
 
 DAMAGES = (zipfile.BadZipFile, KeyError, ValueError, EOFError, OSError, ParseError, TypeError)
@@ -59,16 +60,11 @@ def _text(value: Any) -> bytes:
 
 @contextmanager
 def _rows(file: Path) -> Iterator[Iterator[tuple[Any, ...]]]:
-    try:
-        from openpyxl import load_workbook
-    except ImportError:
-        raise InputError(
-            "Reading Excel needs openpyxl, which is not installed.", given=file, next="pip install 'hubbub[excel]'"
-        ) from None
+    openpyxl = imported("openpyxl", "excel", "Reading Excel needs openpyxl, which", given=file)
     if archive := archives.of(file):
         raise InputError("An Excel file cannot be read inside a zip archive.", given=file, next=f"unpack {archive}")
     try:
-        book = load_workbook(file, read_only=True, data_only=True)
+        book = openpyxl.load_workbook(file, read_only=True, data_only=True)
         try:
             yield iter(book.worksheets[0].iter_rows(values_only=True))
         finally:

@@ -17,8 +17,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from hubbub.errors import InputError, ParameterError, UserError
+from hubbub.extras import imported, missing
 from hubbub.files import create_private, disk_errors, hold_work
-from hubbub.ingest.extras import imported
 from hubbub.switches import switch
 
 PIECE = switch(__name__, "PIECE", 8 << 20, low=7)
@@ -87,9 +87,7 @@ def _found(source: str) -> tuple[Any, list[str]]:
     try:
         store, path = core.url_to_fs(source, **options)
     except ImportError:
-        raise InputError(
-            f"What reads {scheme}:// is not installed.", given=source, next="pip install 'hubbub[objects]'"
-        ) from None
+        raise missing("objects", f"What reads {scheme}://", given=source) from None
     if scheme == "https":
         return store, [path]
     if any(mark in path for mark in "*?["):

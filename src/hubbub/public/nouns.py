@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hubbub.errors import InputError
+from hubbub.extras import imported
 
 LENGTHS = (2, 3, 4, 5)
 TAGGER, MODEL = "HanTa", "morphmodel_en.pgz"
@@ -39,14 +39,8 @@ def ending_in_nouns(phrases: pa.ChunkedArray) -> pa.Array:
 
 def nouns(words: pa.Array) -> pa.Array:
     """The distinct words among these that are tagged as nouns, names included (NN0, NN1, NN2, NP0)."""
-    try:
-        from HanTa.HanoverTagger import HanoverTagger
-    except ModuleNotFoundError:
-        raise InputError(
-            f"The tagger that knows nouns is in the package {TAGGER}, which is not installed.",
-            next="pip install 'hubbub[pool]', or leave --nouns out",
-        ) from None
-    tagger = HanoverTagger(MODEL)
+    what = f"The tagger that knows nouns is in the package {TAGGER}, which"
+    tagger = imported("HanTa.HanoverTagger", "pool", what, instead="leave --nouns out").HanoverTagger(MODEL)
     known = [word for word in words.unique().to_pylist() if str(tagger.analyze(word)[1]).startswith("N")]
     return pa.array(known, pa.string())
 

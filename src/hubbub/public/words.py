@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from hubbub.errors import InputError
+from hubbub.errors import NotInstalled
+from hubbub.extras import imported
 from hubbub.ingest import clean
 from hubbub.public.lists import hash_of
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 ENGLISH = "en"
 NONE = "none"
+WITHOUT = "state --language none: all queries then weigh the same"
 NGRAMS = "wordsegment"
 """The package that ships English n-grams: a phrase, a tab, how often the web had it."""
 FILES = ("unigrams.txt", "bigrams.txt")
@@ -100,7 +102,11 @@ def _english() -> Vocabulary:
     try:
         folder = resources.files(NGRAMS)
     except ModuleNotFoundError:
-        raise _missing(NGRAMS, ENGLISH, f"pip install {NGRAMS}") from None
+        raise NotInstalled(
+            f"The words of the language are in the package {NGRAMS}, which is not installed.",
+            given=f"language = {ENGLISH}",
+            next=f"pip install {NGRAMS}, or {WITHOUT}",
+        ) from None
     tables, whole = [], hashlib.sha256()
     for name in FILES:
         with resources.as_file(folder / name) as file:
@@ -111,11 +117,9 @@ def _english() -> Vocabulary:
 
 
 def _other(language: str) -> Vocabulary:
-    try:
-        from wordfreq import iter_wordlist
-    except ModuleNotFoundError:
-        raise _missing(OTHERS, language, "pip install 'hubbub[languages]'") from None
-    table = _cleaned(pa.chunked_array([pa.array(list(iter_wordlist(language)), pa.string())]))
+    what = f"The words of the language are in the package {OTHERS}, which"
+    words = imported(OTHERS, "languages", what, given=f"language = {language}", instead=WITHOUT)
+    table = _cleaned(pa.chunked_array([pa.array(list(words.iter_wordlist(language)), pa.string())]))
     table = table.filter(pc.invert(pc.match_substring_regex(table.column("query"), "[ .]")))
     source = f"words of the language {language}, as shipped in {OTHERS} {version(OTHERS)}; it has no pairs"
     return Vocabulary.of(language, source, hash_of(table), table, table.slice(0, 0))
@@ -125,11 +129,3 @@ def _cleaned(column: pa.ChunkedArray) -> pa.Table:
     """As the log's queries are cleaned, each once."""
     cleaned = clean.queries(column.combine_chunks()).unique()
     return pa.table({"query": cleaned.filter(pc.not_equal(cleaned, ""))})
-
-
-def _missing(package: str, language: str, install: str) -> InputError:
-    return InputError(
-        f"The words of the language are in the package {package}, which is not installed.",
-        given=f"language = {language}",
-        next=f"{install}, or state --language none: all queries then weigh the same",
-    )

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from hubbub.card.check import load, parsed, public_folder
 from hubbub.card.schema import STAMP
-from hubbub.errors import InputError
+from hubbub.extras import imported
 
 
 class Frame:
@@ -23,15 +23,13 @@ class Frame:
         return pq.read_table(self.path)
 
     def to_pandas(self) -> object:
-        """The table as a pandas frame."""
+        """The table as a pandas frame (needs pandas)."""
+        imported("pandas", "pandas", "pandas", instead="use .to_arrow()")
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> object:
         """The table as a polars frame (needs polars)."""
-        try:
-            import polars
-        except ImportError:
-            raise InputError("polars is not installed.", next="pip install polars") from None
+        polars = imported("polars", "polars", "polars", instead="use .to_arrow()")
         return polars.from_arrow(self.to_arrow())
 
     def __len__(self) -> int:

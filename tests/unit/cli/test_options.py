@@ -15,8 +15,9 @@ from tests.conftest import RELEASE, Hubbub
 
 from hubbub.cli import app
 from hubbub.cli.config import kinds_of
+from hubbub.cli.listed import REGISTRIES, installed
 from hubbub.cli.names import NAMES
-from hubbub.cli.options import REGISTRIES, MechanismOptions, NewLogOptions, ReleaseOptions, Without, installed
+from hubbub.cli.options import MechanismOptions, NewLogOptions, ReleaseOptions, Without
 from hubbub.cli.terminal import Terminal, command
 
 SPEAKS = "--json=False --quiet=False --verbose=False"
@@ -57,6 +58,7 @@ PROMISED = {
     "--own-query --screen --deny --allow "
     "--memory --threads --work --population --dataset --ledger",
     "studio": f"paths --port=0 --no-browser=False --folder=. {READ} --threads --max-rejects {OWNER}",
+    "doctor": "",
     "ledger show": "population --ledger",
     "ledger cap": "population! --epsilon! --delta! --thresholds --new-population --ledger",
     "ledger export": "--ledger",

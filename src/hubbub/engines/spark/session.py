@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from hubbub.engines.spark.errors import quietly, said
 from hubbub.errors import ParameterError
+from hubbub.extras import missing
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,9 +46,7 @@ def require_pyspark() -> None:
             from pyspark.sql import SparkSession
             from pyspark.util import is_remote_only
     except ImportError:
-        raise ParameterError(
-            "The Spark engine needs pyspark 4, which is not installed.", next="pip install 'hubbub[spark]'"
-        ) from None
+        raise missing("spark", "The Spark engine needs pyspark 4, which") from None
     if is_remote_only() or not hasattr(SparkSession, "newSession"):
         raise _connect("the package pyspark-client")
     home = os.environ.get("JAVA_HOME")

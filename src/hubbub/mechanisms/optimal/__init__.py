@@ -238,9 +238,11 @@ class Optimal(Mechanism, register=True):
         if self.variant == "strict":
             counts = self.histograms.measure(log, mode)
             return {**counts, "text": partial(counts["clicks"].text, log.engine, CLICKS)}
+        from hubbub.mechanisms.optimal.published.highs import installed
         from hubbub.mechanisms.optimal.published.problem import PAIRS, read, uids
         from hubbub.steps.counts import texts
 
+        installed()  # before the log is read
         problem = self._kept(read(log, mode))
         mode.say(words.seconds_ahead(problem.counts.size, *problem.shape, float(self.settings["seconds"])))
         solved, more = self.optimise(problem, mode.say)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from hubbub.errors import NotInstalled
+from hubbub.extras import imported
 from hubbub.show.charts import palette
 
 WIDTH, HEIGHT = 600, 300
@@ -33,14 +36,12 @@ class Chart:
 
     def svg(self) -> str:
         """The chart as an SVG picture, made without a browser and without a network."""
-        import vl_convert
-
+        vl_convert = imported("vl_convert", "charts", "What draws a chart as a picture")
         return str(vl_convert.vegalite_to_svg(self._picture(), allowed_base_urls=[]))
 
     def png(self, scale: float = 2.0) -> bytes:
         """The chart as a PNG picture on white."""
-        import vl_convert
-
+        vl_convert = imported("vl_convert", "charts", "What draws a chart as a picture")
         picture = self._picture() | {"background": "white"}
         return bytes(vl_convert.vegalite_to_png(picture, scale=scale, allowed_base_urls=[]))
 
@@ -50,9 +51,11 @@ class Chart:
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         """For notebooks: Vega-Lite where they can draw it, a picture where they cannot, a sentence everywhere."""
         live = self._picture() | {"config": palette.config("black"), "background": "white"}
-        return {
+        bundle = {
             "application/vnd.vegalite.v5+json": live,
             "application/vnd.vegalite.v6+json": live,
-            "image/png": base64.b64encode(self.png()).decode("ascii"),
             "text/plain": f"{self.title}: {self.alt}",
         }
+        with suppress(NotInstalled):  # an extra; most notebooks draw the first
+            bundle["image/png"] = base64.b64encode(self.png()).decode("ascii")
+        return bundle

@@ -1,7 +1,9 @@
-"""Vega, Vega-Lite and Vega-Embed as one text, from the installed vl-convert; nothing is fetched.
+"""Vega, Vega-Lite and Vega-Embed as one text; nothing is fetched.
 
-Making the bundle starts a JavaScript engine, which takes longer than a small release. It is the same for every page,
-so it is kept in the user's cache under the version it belongs to; a copy that cannot be kept is made again.
+A wheel carries the text as a file, which `hatch_build.py` made with vl-convert when the wheel was built. Where there is
+none, as in a clone that was never installed, vl-convert makes it here. That starts a JavaScript engine, which takes
+longer than a small release, so it is kept in the user's cache under the version it belongs to; a copy that cannot be
+kept is made again.
 """
 
 from __future__ import annotations
@@ -10,30 +12,41 @@ import os
 import sys
 from contextlib import suppress
 from functools import lru_cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from hubbub.extras import missing
 from hubbub.files import write_whole
+from hubbub.show.charts.vega import END, bundle
 
-GLOBALS = "window.vegaEmbed = vegaEmbed; window.vega = vega; window.vegaLite = vegaLite;"
-END = "\n/* whole */\n"
+SHIPPED = Path(__file__).with_name("vega.js")
 
 
 @lru_cache(maxsize=1)
 def library() -> str:
     """The bundle: `vegaEmbed`, `vegaLite` and `vega` on the window."""
-    kept = cache() / f"vega-{version('vl-convert-python')}.js"
+    if shipped := _whole(SHIPPED):
+        return shipped
     try:
-        text = kept.read_text(encoding="utf-8")
-        if text.endswith(END):
-            return text
-    except (OSError, UnicodeDecodeError):
-        pass
+        kept = cache() / f"vega-{version('vl-convert-python')}.js"
+    except PackageNotFoundError:
+        raise missing("charts", "What draws charts in pages (vl-convert)") from None
+    if text := _whole(kept):
+        return text
     import vl_convert
 
-    text = vl_convert.javascript_bundle(GLOBALS).replace("</script", "<\\/script") + END
+    text = bundle(vl_convert)
     _keep(kept, text)
     return text
+
+
+def _whole(path: Path) -> str | None:
+    """What a file says, if it was written to its end."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return text if text.endswith(END) else None
 
 
 def cache() -> Path:

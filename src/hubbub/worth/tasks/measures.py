@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hubbub.extras import imported
 from hubbub.worth.tasks.graph import Floats, Ints
 
 
@@ -23,8 +24,7 @@ class Lists:
 
 def measured(names: Sequence[str], truth: Lists, found: Lists) -> dict[str, Floats]:
     """Each measure of each row. A row with no list scores 0; every row must have a judgement."""
-    import ir_measures
-
+    ir_measures = imported("ir_measures", "measures", "The task needs ir-measures, which")
     measures = {ir_measures.parse_measure(name): name for name in names}
     judged = _nested(truth, truth.rank)
     # trec_eval orders by score and ignores the order given: unique whole numbers keep ours.

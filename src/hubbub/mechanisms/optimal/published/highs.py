@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from hubbub.extras import imported
 from hubbub.mechanisms.optimal.published.problem import Floats
 
 
@@ -33,6 +34,11 @@ class SolverResult:
         return self.status == "Infeasible"
 
 
+def installed() -> Any:
+    """The solver, which is an extra."""
+    return imported("highspy", "solver", "The solver of `optimal` as published (highspy)", instead="--variant strict")
+
+
 def solve(
     matrix: sparse.csc_array,
     upper: Floats,
@@ -47,8 +53,7 @@ def solve(
     **options: str | float,
 ) -> SolverResult:
     """One run of the solver."""
-    import highspy
-
+    highspy = installed()
     solver = _solver(threads, **options)
     if math.isfinite(seconds):
         solver.setOptionValue("time_limit", max(0.01, seconds))
@@ -91,17 +96,15 @@ class Warm:
 
 
 def _solver(threads: int, **options: str | float) -> Any:
-    import highspy
-
-    solver = highspy.Highs()  # type: ignore[no-untyped-call]
+    highspy = installed()
+    solver = highspy.Highs()
     for name, value in {"output_flag": False, "threads": threads, **options}.items():
         solver.setOptionValue(name, value)
     return solver
 
 
 def _model(matrix: sparse.csc_array, upper: Floats, weights: Floats, top: Floats | float, lower: Floats | None) -> Any:
-    import highspy
-
+    highspy = installed()
     model = highspy.HighsLp()
     rows, columns = matrix.shape
     model.num_row_, model.num_col_ = rows, columns

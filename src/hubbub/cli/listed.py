@@ -1,0 +1,58 @@
+"""What is installed, by name: in help texts and as completions in a shell. Nothing is imported to list it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from copy import copy
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+from typer.core import TyperCommand
+
+from hubbub.cli.names import NAMES
+
+REGISTRIES = {
+    "attacks": "hubbub.worth.attacks:ATTACKS",
+    "engines": "hubbub.engines:ENGINES",
+    "exports": "hubbub.show.export:formats",
+    "formats": "hubbub.ingest:formats",
+    "mechanisms": "hubbub.mechanisms:mechanisms",
+    "rules": "hubbub.public.screening:RULES",
+    "presets": "hubbub.synth:PRESETS",
+    "tasks": "hubbub.worth.tasks:tasks",
+}
+
+
+def installed(kind: str) -> str:
+    """The names of everything there is of a kind. Help must be quick: what is written down is not imported for it."""
+    module, _, name = REGISTRIES[kind].partition(":")
+    if module not in sys.modules and not any(group.startswith("hubbub.") for group in entry_points().groups):
+        return ", ".join(NAMES[kind])
+    registry = getattr(import_module(module), name)
+    return ", ".join(registry() if callable(registry) else registry)
+
+
+def completing(kind: str) -> Callable[[str], list[str]]:
+    """For an option that takes a name of this kind, or several with commas: what a shell offers to complete."""
+
+    def complete(incomplete: str) -> list[str]:
+        before, comma, begun = incomplete.rpartition(",")
+        return [f"{before}{comma}{name}" for name in installed(kind).split(", ") if name.startswith(begun)]
+
+    return complete
+
+
+class Listed(TyperCommand):
+    """A command in whose help `{mechanisms}` and the like stand for the names that are installed."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Fill in the names, and show it."""
+        filled = copy(self)
+        filled.params = [copy(option) for option in self.params]
+        for option in filled.params:
+            help = getattr(option, "help", None) or ""
+            option.help = re.sub(r"\{(\w+)\}", lambda found: installed(found[1]), help)  # type: ignore[attr-defined]
+        super(Listed, filled).format_help(ctx, formatter)
