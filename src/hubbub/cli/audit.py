@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,15 +28,42 @@ def audit(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sampled runs.")] = False,
     mutants: Annotated[bool, typer.Option("--mutants", help="Audit broken versions: each must be caught.")] = False,
+    subject: Annotated[
+        str | None,
+        typer.Option(
+            help="A mechanism of anybody's instead: module:function, from users' keys to released keys.", metavar="S"
+        ),
+    ] = None,
+    epsilon: Annotated[str, typer.Option(help="What the subject claims; several with commas.", metavar="E")] = "",
+    delta: Annotated[str, typer.Option(help="What the subject claims; several with commas.", metavar="D")] = "",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A setting of the subject; several values with commas.", metavar="NAME=VALUE"),
+    ] = None,
+    neighbours: Annotated[str, typer.Option(help="add-remove or replace.", metavar="N")] = "add-remove",
+    seconds: Annotated[float, typer.Option(help="How long each setting of a subject is looked at.")] = 60.0,
+    runs: Annotated[int | None, typer.Option(help="How often a subject is run at most, for each setting.")] = None,
+    limit: Annotated[float, typer.Option(help="Seconds after which one run of a subject hangs.")] = 10.0,
+    workers: Annotated[int, typer.Option(help="How many settings are looked at side by side.")] = 1,
+    timing: Annotated[bool, typer.Option("--timing", help="How long a run takes is part of its output.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Keep the verdicts on a subject here, line by line, and go on from them.")
+    ] = None,
     *,
     terminal: Terminal,
 ) -> None:
-    """Try to refute the guarantees of the installed code, on logs made for it.
+    """Try to refute the guarantees of the installed code, on logs made for it; or those of any function.
 
     What is found is kept in the user's data directory, and the card of a release quotes it.
 
     Example: hubbub audit --mechanism korolova --mutants
     """
+    if subject is not None:
+        from hubbub.cli.subject import audit_subject
+
+        asked = (subject, epsilon, delta, set_ or [], neighbours, seconds, runs, limit, workers, timing, out)
+        audit_subject(*asked, terminal=terminal)
+        return
     from hubbub.audit import audit as run_audit
     from hubbub.audit.checks.generic import NOT_RUN
     from hubbub.audit.suite import mutants as run_mutants

@@ -1,0 +1,67 @@
+"""The black box beside the audit that knows the code: sound settings, and broken versions of hubbub's own mechanisms.
+
+    python bench/blackbox.py --seconds 20 --out found.jsonl     every setting and every mutant; resumed where it ended
+    python bench/blackbox.py --table found.jsonl                the table of bench/README.md
+
+A mutant counts as caught once it was refuted at one of the settings that it concerns; the others are then left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import defaultdict
+from pathlib import Path
+
+from hubbub.audit import black_box
+from hubbub.audit.blackbox.ours import settings
+
+SUBJECT = "hubbub.audit.blackbox.ours:release"
+
+
+def campaign(seconds: float, out: Path, only: str) -> None:
+    caught: set[tuple[str, str]] = set()
+    for asked in settings():
+        which = asked["mechanism"], asked["mutant"]
+        if which in caught or (only and asked["mechanism"] != only):
+            continue
+        found = black_box(SUBJECT, settings=asked, seconds=seconds, out=out)[0]
+        print(f"{found.verdict:12} {found.seconds:6.1f} s  {asked}  {found.event}", flush=True)
+        if found.refuted and asked["mutant"]:
+            caught.add(which)
+
+
+def table(out: Path) -> None:
+    sound: dict[str, list[bool]] = defaultdict(list)
+    broken: dict[str, dict[str, bool]] = defaultdict(dict)
+    for line in out.read_text(encoding="utf-8").splitlines():
+        found = json.loads(line)
+        name, mutant, refuted = (
+            found["settings"]["mechanism"],
+            found["settings"]["mutant"],
+            found["verdict"] == "refuted",
+        )
+        if mutant:
+            broken[name][mutant] = broken[name].get(mutant, False) or refuted
+        else:
+            sound[name].append(refuted)
+    print("| mechanism | sound settings | refuted | broken versions | caught | missed |")
+    print("|---|---|---|---|---|---|")
+    for name in sound:
+        missed = [mutant for mutant, refuted in broken[name].items() if not refuted]
+        caught = len(broken[name]) - len(missed)
+        cells = (name, len(sound[name]), sum(sound[name]), len(broken[name]), caught, "; ".join(missed) or "none")
+        print("| " + " | ".join(map(str, cells)) + " |")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--mechanism", default="")
+    parser.add_argument("--out", type=Path, default=Path("blackbox.jsonl"))
+    parser.add_argument("--table", type=Path)
+    given = parser.parse_args()
+    if given.table:
+        table(given.table)
+    else:
+        campaign(given.seconds, given.out, given.mechanism)
