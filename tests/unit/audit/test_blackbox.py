@@ -17,7 +17,7 @@ from hubbub.audit import black_box
 from hubbub.audit.blackbox.evidence import Bet, smallest_seen
 from hubbub.audit.blackbox.logs import by_hand, changed, smaller
 from hubbub.audit.blackbox.look import BlackBoxVerdict
-from hubbub.audit.blackbox.outcome import Outcome, OutputEvent, outcome_of, questions
+from hubbub.audit.blackbox.outcome import RunOutcome, OutputEvent, outcome_of, questions
 from hubbub.errors import InputError, ParameterError
 
 SUBJECTS = "tests.unit.audit.blackbox_subjects"
@@ -169,9 +169,9 @@ KINDS = "shows,absent,first,at least,at most,rows at least,rows at most,keys,for
 
 def test_every_event_has_words_and_happens_somewhere() -> None:
     outs = [
-        Outcome((("a", 1.0), ("b", 5.0)), "dict"),
-        Outcome((("b", 2.0),), "list", pace=1),
-        Outcome(error="ValueError: no"),
+        RunOutcome((("a", 1.0), ("b", 5.0)), "dict"),
+        RunOutcome((("b", 2.0),), "list", pace=1),
+        RunOutcome(error="ValueError: no"),
     ]
     asked = questions(outs, outs, timing=True)
     assert {event.asks for event in asked} == set(KINDS)

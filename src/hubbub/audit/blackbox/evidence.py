@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from hubbub.audit.blackbox.outcome import Outcome, OutputEvent
+from hubbub.audit.blackbox.outcome import RunOutcome, OutputEvent
 
 
 @dataclass
@@ -25,7 +25,7 @@ class Bet:
     one: int = 0
     other: int = 0
 
-    def watch(self, one: Iterable[Outcome], other: Iterable[Outcome]) -> None:
+    def watch(self, one: Iterable[RunOutcome], other: Iterable[RunOutcome]) -> None:
         """One more batch, as many runs of the one as of the other."""
         for x, y in zip(one, other, strict=True):
             self.pairs += 1

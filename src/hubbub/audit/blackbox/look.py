@@ -15,7 +15,7 @@ from typing import Any
 
 from hubbub.audit.blackbox.evidence import Bet, mean_of_logs, smallest_seen, surprise
 from hubbub.audit.blackbox.logs import USUAL, Log, LogPair, by_hand, changed, group, smaller, start_exchanged
-from hubbub.audit.blackbox.outcome import Outcome, OutputEvent, questions
+from hubbub.audit.blackbox.outcome import RunOutcome, OutputEvent, questions
 from hubbub.audit.blackbox.runs import CRASHES, SubjectProcess, Unfit
 
 REFUTED, NOT_REFUTED, NO_FUNCTION = "refuted", "not refuted", "is no function of its input"
@@ -164,7 +164,7 @@ def _found(at: Looking, about: tuple[str, dict[str, Any], float, float, str]) ->
 FIRST, SECOND = group("earlier", 40), group("later", 40)
 
 
-def _fresh(at: Looking) -> list[Outcome]:
+def _fresh(at: Looking) -> list[RunOutcome]:
     """The first runs: of one log, then of another, in which nothing of the first may show."""
     first = at.process.sample(dict(_lists(FIRST)), ROUND)
     if all(out.error for out in first):
@@ -175,7 +175,7 @@ def _fresh(at: Looking) -> list[Outcome]:
     return first
 
 
-def _same_later(at: Looking, first: list[Outcome]) -> None:
+def _same_later(at: Looking, first: list[RunOutcome]) -> None:
     """The same log must give the same law at the end as at the beginning."""
     again = at.process.sample(dict(_lists(FIRST)), ROUND)
     asked = questions(first, again)

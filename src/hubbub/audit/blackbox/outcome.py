@@ -15,7 +15,7 @@ SLOW = (0.01, 0.1, 1.0)
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """One output: keys in their order with counts where there are any; its types; the error it ended with; its time."""
 
     rows: tuple[tuple[str, float | None], ...] = ()
@@ -29,11 +29,11 @@ class Outcome:
         return dict(self.rows)
 
 
-def outcome_of(result: Any, seconds: float) -> Outcome:
+def outcome_of(result: Any, seconds: float) -> RunOutcome:
     """What a subject returned: a mapping of keys to counts, or an iterable of keys or of (key, count) pairs."""
     pace = sum(seconds > limit for limit in SLOW)
     if result is None:
-        return Outcome(form="None", pace=pace)
+        return RunOutcome(form="None", pace=pace)
     given: Iterable[Any] = result.items() if isinstance(result, Mapping) else result
     if isinstance(result, str | bytes) or not isinstance(given, Iterable):
         raise InputError(
@@ -49,7 +49,7 @@ def outcome_of(result: Any, seconds: float) -> Outcome:
         kinds.add(f"{type(key).__name__}: {type(count).__name__}")
         number = None if count is None else float(count)
         rows.append((str(key), None if number is None or math.isnan(number) else number))
-    return Outcome(tuple(rows), f"{type(result).__name__} of {', '.join(sorted(kinds)) or 'nothing'}", pace=pace)
+    return RunOutcome(tuple(rows), f"{type(result).__name__} of {', '.join(sorted(kinds)) or 'nothing'}", pace=pace)
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class OutputEvent:
     key: str = ""
     number: float = 0.0
 
-    def happens(self, out: Outcome) -> bool:
+    def happens(self, out: RunOutcome) -> bool:
         """The answer."""
         counts = out.counts
         if self.asks in ("shows", "absent"):
@@ -119,7 +119,7 @@ MOST_KEYS = 12
 CUTS = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
-def questions(one: Sequence[Outcome], other: Sequence[Outcome], *, timing: bool = False) -> list[OutputEvent]:
+def questions(one: Sequence[RunOutcome], other: Sequence[RunOutcome], *, timing: bool = False) -> list[OutputEvent]:
     """The events that these outputs suggest; those of time only where they are asked for."""
     both = [*one, *other]
     seen = Counter(key for out in both for key in out.counts)

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from hubbub.audit.blackbox.logs import Log
-from hubbub.audit.blackbox.outcome import Outcome, outcome_of
+from hubbub.audit.blackbox.outcome import RunOutcome, outcome_of
 from hubbub.errors import InputError
 
 NETWORK = "needs the network"
@@ -75,7 +75,7 @@ def accepted(function: Callable[..., Any], settings: Mapping[str, Any]) -> dict[
     return {name: value for name, value in settings.items() if name in names}
 
 
-def run(function: Callable[..., Any], log: Log, settings: Mapping[str, Any]) -> Outcome:
+def run(function: Callable[..., Any], log: Log, settings: Mapping[str, Any]) -> RunOutcome:
     """One run: an error of the subject is an output like any other."""
     given = {user: list(keys) for user, keys in log.items()}
     began = time.perf_counter()
@@ -85,19 +85,19 @@ def run(function: Callable[..., Any], log: Log, settings: Mapping[str, Any]) -> 
             with contextlib.suppress(TypeError):
                 result = list(result)
     except Exception as error:
-        return Outcome(error=f"{type(error).__name__}: {str(error)[:200]}")
+        return RunOutcome(error=f"{type(error).__name__}: {str(error)[:200]}")
     return outcome_of(result, time.perf_counter() - began)
 
 
 def law(
     function: Callable[..., Any], log: Log, settings: Mapping[str, Any]
-) -> tuple[dict[Outcome, float], float] | None:
+) -> tuple[dict[RunOutcome, float], float] | None:
     """The exact law of a subject that takes its noise as an argument, and the mass that was lumped; else None."""
     if "noise" not in inspect.signature(function).parameters:
         return None
     from hubbub.audit.checks.exact import EnumeratingNoise
 
-    noise, found, draws = EnumeratingNoise(), dict[Outcome, float](), 0
+    noise, found, draws = EnumeratingNoise(), dict[RunOutcome, float](), 0
     try:
         for _ in noise.runs():
             out = replace(run(function, log, {**settings, "noise": noise}), pace=0)
@@ -149,13 +149,13 @@ class SubjectProcess:
         theirs.close()
         self._answer(max(limit, 60.0), "was imported")
 
-    def sample(self, log: Log, runs: int) -> list[Outcome]:
+    def sample(self, log: Log, runs: int) -> list[RunOutcome]:
         """So many runs on one log."""
         return self.sample_both((log,), runs)[0]
 
-    def sample_both(self, logs: tuple[Log, ...], runs: int) -> list[list[Outcome]]:
+    def sample_both(self, logs: tuple[Log, ...], runs: int) -> list[list[RunOutcome]]:
         """So many runs on each log, in turn: whatever drifts meanwhile is the same for all."""
-        found: list[list[Outcome]] = []
+        found: list[list[RunOutcome]] = []
         while len(found) < runs:
             n = min(BATCH, runs - len(found))
             self._pipe.send((logs, n))
@@ -163,10 +163,10 @@ class SubjectProcess:
         self.runs += runs * len(logs)
         return [list(of) for of in zip(*found, strict=True)]
 
-    def law(self, log: Log) -> tuple[dict[Outcome, float], float] | None:
+    def law(self, log: Log) -> tuple[dict[RunOutcome, float], float] | None:
         """Its exact law on one log, where its noise can be walked through."""
         self._pipe.send(((log,), 0))
-        found: tuple[dict[Outcome, float], float] | None = self._answer(max(self.limit, 60.0), "ran")
+        found: tuple[dict[RunOutcome, float], float] | None = self._answer(max(self.limit, 60.0), "ran")
         return found
 
     def _answer(self, limit: float, doing: str) -> Any:
