@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from hubbub.audit.blackbox.outcome import RunOutcome, OutputEvent
+from hubbub.audit.blackbox.outcome import OutputEvent, RunOutcome
 
 
 @dataclass

@@ -15,14 +15,12 @@ from typing import Any
 
 from hubbub.audit.blackbox.evidence import Bet, mean_of_logs, smallest_seen, surprise
 from hubbub.audit.blackbox.logs import USUAL, Log, LogPair, by_hand, changed, group, smaller, start_exchanged
-from hubbub.audit.blackbox.outcome import RunOutcome, OutputEvent, questions
+from hubbub.audit.blackbox.outcome import OutputEvent, RunOutcome, questions
 from hubbub.audit.blackbox.runs import CRASHES, SubjectProcess, Unfit
 
 REFUTED, NOT_REFUTED, NO_FUNCTION = "refuted", "not refuted", "is no function of its input"
 ALPHA = 1e-6
 EXPLORED, BEST, EVENTS, ROUND, LARGEST = 96, 3, 12, 128, 1024
-LOST = -8.0
-"""The logarithm of a ratio that is not worth more runs while others are."""
 CLEAR = 40.0
 """A score at which nothing better needs to be searched for."""
 AT_ONCE, SEARCH, SHRINK = 0.4, 0.6, 0.2
@@ -294,17 +292,19 @@ def _test(at: Looking, guesses: list[Guess], alpha: float, until: float) -> tupl
     """Bet on the events of all guesses with fresh runs, in turn, until one ratio is 1/α, or the time is over."""
     running = [(guess.pair, [(Bet(event), her) for event, her in guess.events]) for guess in guesses]
     share = math.log(len(running) / alpha) if running else 0.0
+    best = dict.fromkeys(range(len(running)), 0.0)  # the largest ratio of each, by its logarithm
     while running and (at.spent() < until or not at.watched):
-        for pair, bets in list(running):
+        leading = max(best, key=lambda n: best[n])
+        for n in (*best, leading, leading):  # the worst so far is looked at three times as often
+            pair, bets = running[n]
             one, other = at.process.sample_both(pair.logs, ROUND)
             for bet, her in bets:
                 bet.watch(*((one, other) if her else (other, one)))
             at.watched = max(at.watched, bets[0][0].pairs)
             ratios = [bet.logarithm(at.epsilon, at.delta) for bet, _ in bets]
+            best[n] = max(ratios)
             if mean_of_logs(ratios) >= share:
-                return pair, *bets[ratios.index(max(ratios))]
-            if max(ratios) < LOST and len(running) > 1:
-                running.remove((pair, bets))
+                return pair, *bets[ratios.index(best[n])]
     return None
 
 

@@ -26,6 +26,8 @@ HANGS = "hangs"
 CRASHES = "crashes"
 UNREADABLE = "returns no keys"
 BATCH = 64
+MOST_WALKED = 20_000
+"""Values of the noise that are walked through for one log; where there are more, runs are drawn."""
 
 
 class Unfit(Exception):
@@ -99,13 +101,15 @@ def law(
 
     noise, found, draws = EnumeratingNoise(), dict[RunOutcome, float](), 0
     try:
-        for _ in noise.runs():
+        for n, _ in enumerate(noise.runs()):
+            if n >= MOST_WALKED:
+                return None
             out = replace(run(function, log, {**settings, "noise": noise}), pace=0)
             if out.error.startswith(("NotImplementedError", "AttributeError")):
                 return None  # it draws what cannot be walked through
             found[out] = found.get(out, 0.0) + noise.mass
             draws = max(draws, noise.at)
-    except RuntimeError:  # too many runs
+    except RuntimeError:  # it draws more than can be walked through
         return None
     return found, draws * noise.tail
 
