@@ -27,7 +27,8 @@ CRASHES = "crashes"
 UNREADABLE = "returns no keys"
 BATCH = 64
 MOST_WALKED = 20_000
-"""Values of the noise that are walked through for one log; where there are more, runs are drawn."""
+LONGEST_WALK = 3.0
+"""So many values of the noise are walked through for one log, in so many seconds; where there are more, runs are drawn."""
 
 
 class Unfit(Exception):
@@ -99,10 +100,10 @@ def law(
         return None
     from hubbub.audit.checks.exact import EnumeratingNoise
 
-    noise, found, draws = EnumeratingNoise(), dict[RunOutcome, float](), 0
+    noise, found, draws, began = EnumeratingNoise(), dict[RunOutcome, float](), 0, time.perf_counter()
     try:
         for n, _ in enumerate(noise.runs()):
-            if n >= MOST_WALKED:
+            if n >= MOST_WALKED or time.perf_counter() > began + LONGEST_WALK:
                 return None
             out = replace(run(function, log, {**settings, "noise": noise}), pace=0)
             if out.error.startswith(("NotImplementedError", "AttributeError")):
