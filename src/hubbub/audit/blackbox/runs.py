@@ -28,7 +28,7 @@ UNREADABLE = "returns no keys"
 BATCH = 64
 MOST_WALKED = 20_000
 LONGEST_WALK = 3.0
-"""So many values of the noise are walked through for one log, in so many seconds; where there are more, runs are drawn."""
+"""Values of the noise that are walked through for one log, and seconds; where there are more, runs are drawn."""
 
 
 class Unfit(Exception):
