@@ -114,6 +114,7 @@ def check_mechanism(mechanism: Mechanism) -> None:
         previous=mechanism.previous,
         own_prior=mechanism.own_prior,
         vocabulary=mechanism.vocabulary,
+        by=mechanism.by,
     )
     assert rebuilt.steps() == mechanism.steps(), "its own parameters do not rebuild it"
     subject = Subject.of(mechanism)

@@ -21,6 +21,7 @@ from hubbub.card.schema import STAMP, VERSION, Card, integrity, sha256_of
 from hubbub.errors import HubbubError, InputError, Refused
 from hubbub.privacy.gaussian import AnyStep, read_any, total
 from hubbub.privacy.guarantee import Neighbours
+from hubbub.public.groups import Grouping
 from hubbub.public.lists import OwnPrior, QueryPool, UrlList
 from hubbub.public.words import Vocabulary
 
@@ -211,6 +212,7 @@ def stated_mechanism(card: Card) -> Mechanism:
         previous=_pool(card, "previous"),
         own_prior=next((OwnPrior.read(p) for p in card.mechanism.public_lists if p.get("use") == "prior"), None),
         vocabulary=next((Vocabulary.read(p) for p in card.mechanism.public_lists if p.get("use") == "words"), None),
+        by=[Grouping.read(p) for p in card.mechanism.public_lists if p.get("use") == "groups"],
     )
 
 

@@ -10,6 +10,7 @@ import typer
 from hubbub.cli.listed import completing
 from hubbub.cli.options import MechanismOptions, ReleasedLogOptions, ReleaseFolder
 from hubbub.cli.raw_log import log_of_release, looking
+from hubbub.cli.stated import with_groups
 from hubbub.cli.terminal import Terminal, command
 
 BANNER = "OWNER ONLY. Attacks with the raw log at hand: not private, do not publish."
@@ -56,7 +57,7 @@ def attack(
     else:
         mechanism = mechanism_of(released)
     memory, threads = log.limits()
-    with looking("attack", log, stated.owner.period, terminal, BANNER) as raw:
+    with looking("attack", with_groups(log, asked.by), stated.owner.period, terminal, BANNER) as raw:
         found = run(
             released,
             mechanism,

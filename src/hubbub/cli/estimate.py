@@ -11,6 +11,7 @@ from hubbub.cli.config import read_configuration
 from hubbub.cli.listed import completing
 from hubbub.cli.options import MechanismOptions, NewLogOptions, spelled, whole_number
 from hubbub.cli.raw_log import looking
+from hubbub.cli.stated import with_groups
 from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import ParameterError
 
@@ -66,7 +67,7 @@ def estimate(
         found = _made_up(built, public, simulated)
     else:
         most = log.share()
-        with looking("estimate", log, stated.owner.period, terminal, BANNER) as raw:
+        with looking("estimate", with_groups(log, asked.by), stated.owner.period, terminal, BANNER) as raw:
             if raw.ingested.rejected > most * raw.ingested.read:
                 terminal.warn("a release of this log would stop: more lines are rejected than --max-rejects allows")
             found = estimate_log(built, raw, runs=simulated)

@@ -14,6 +14,7 @@ import typer
 
 from hubbub.cli.care import AllowFile, AsDraft, Because, DenyFile, ScreenRules, Supersedes
 from hubbub.cli.listed import completing, installed
+from hubbub.cli.stated import GroupBy, GroupValues, ItemKind, Preferred, groupings
 from hubbub.errors import ParameterError, Refused
 
 if TYPE_CHECKING:
@@ -252,12 +253,10 @@ class MechanismOptions(BudgetOptions):
         str | None,
         typer.Option(help="The language of the queries (en), or none; same as --set language=L.", metavar="L"),
     ] = None
-    kind: Annotated[
-        str | None, typer.Option(help="What users hold: searches or items (baskets, visits).", metavar="K")
-    ] = None
-    prefer: Annotated[
-        str | None, typer.Option(help="What matters more: rows or counts; same as --set prefer=P.", metavar="P")
-    ] = None
+    kind: ItemKind = None
+    prefer: Preferred = None
+    by: GroupBy = None
+    values: GroupValues = None
     no_known_words: Annotated[
         bool | None,
         typer.Option("--no-known-words", help="Words are no known queries: no row of nobody; --set known_words=no."),
@@ -314,6 +313,7 @@ class MechanismOptions(BudgetOptions):
             pool=read_pool(self.pool) if self.pool else None,
             public_list=[read_list(path) for path in self.public_list or ()],
             previous=read_previous(self.previous) if self.previous else None,
+            by=groupings(self.by, self.values),
         )
 
 

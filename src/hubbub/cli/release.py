@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hubbub.cli.config import read_configuration, resolved
 from hubbub.cli.options import MechanismOptions, NewLogOptions, ReadingOptions, ReleaseOptions, whole_number
 from hubbub.cli.raw_log import open_log, readable
+from hubbub.cli.stated import with_groups
 from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import ParameterError
 
@@ -59,7 +60,7 @@ def release(mechanism: MechanismOptions, options: ReleaseOptions, log: NewLogOpt
     draft = plan.drafted()
     guarantee = plan.guarantee()
     with (
-        readable(log, terminal) as told,
+        readable(with_groups(log, asked.by), terminal) as told,
         Ledger(told.book) as ledger,
         _resumable(told, plan, ledger, terminal) as kept,
     ):

@@ -10,6 +10,7 @@ import typer
 
 from hubbub.cli.options import MechanismOptions, ReleasedLogOptions, ReleaseFolder
 from hubbub.cli.raw_log import log_of_release, looking
+from hubbub.cli.stated import with_groups
 from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import ParameterError
 
@@ -64,7 +65,7 @@ def _count_again(release: Path, owner_only: Path, log: ReleasedLogOptions, termi
             next="give the configuration of the release with --config",
         )
     mechanism = asked.build(stated.settings_with(asked), canonical_urls=stated.options.get("canonical_urls"))
-    with looking("report", log, stated.owner.period, terminal, BANNER) as raw:
+    with looking("report", with_groups(log, asked.by), stated.owner.period, terminal, BANNER) as raw:
         _gather(release, raw, mechanism, terminal)
 
 

@@ -37,6 +37,9 @@ def synth(
     ] = 0,
     arriving: Annotated[float, typer.Option(help="The share of users who come during the log.")] = 0.0,
     leaving: Annotated[float, typer.Option(help="The share of users who go during the log.")] = 0.0,
+    groups: Annotated[
+        bool, typer.Option("--groups", help="Add the columns country, device and language (.parquet).")
+    ] = False,
     *,
     terminal: Terminal,
 ) -> None:
@@ -57,6 +60,7 @@ def synth(
         seed=seed,
         truth=Path(truth) if truth else None,
         canaries=planted,
+        groups=groups,
         progress=terminal.progress("making up a log"),
     )
     terminal.say(f"A made-up log of {users:,} users: {out}, {made.rows:,} rows in {made.seconds:.1f} s")

@@ -81,6 +81,11 @@ def users(column: pa.Array) -> pa.Array:
     return _replace(column, column, _loose_edges(*view(column)), clean_user)
 
 
+def groups(column: pa.Array) -> pa.Array:
+    """Values of a group: in small letters, without blanks around them."""
+    return pc.utf8_lower(pc.utf8_trim_whitespace(column))
+
+
 def urls(column: pa.Array, canonical: bool) -> pa.Array:
     """A column of addresses, cleaned; the empty ones NULL."""
     if canonical:

@@ -21,7 +21,7 @@ from hubbub.ingest.encodings import UTF8, WIDE, transcoded
 from hubbub.ingest.flat_objects import flat, parsed
 from hubbub.ingest.lines import Block, Codes, Ints, Lines, Overlong
 from hubbub.ingest.records import build, overlong, part, rejected_lines
-from hubbub.ingest.schema import ReadPart, Reason
+from hubbub.ingest.schema import GROUP, ReadPart, Reason, group_roles
 from hubbub.ingest.times import Clock
 
 NAMES = ("user", "query", "url")  # roles whose values are names; the others are numbers or text that tells one
@@ -39,7 +39,7 @@ def from_objects(
     found = raw if utf8 else transcoded(raw, encoding)
     usable = np.flatnonzero(found.code == Reason.KEPT)
     simple = flat(found, usable)
-    columns = parsed(found, usable[simple], names, NAMES)
+    columns = parsed(found, usable[simple], names, (*NAMES, *group_roles(names)))
     if columns is None:
         fits, columns = _texts(found, usable, names)
     elif simple.all():
@@ -107,7 +107,7 @@ def _text(column: pa.Array, role: str, usable: Ints, code: Codes) -> pa.Array:
     column = column.cast(pa.string()).fill_null("null")
     quoted, escaped = pc.starts_with(column, '"'), pc.match_substring(column, "\\")
     inside = pc.utf8_slice_codeunits(column, 1, -1)
-    if role in NAMES:
+    if role in NAMES or role.startswith(GROUP):
         number = pc.match_substring_regex(column, r"^-?\d+$")
         other = pc.if_else(number, column, "")
     else:

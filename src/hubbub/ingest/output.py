@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from hubbub.errors import OutputError
-from hubbub.ingest.schema import REJECTS, SCHEMA, ReadPart
+from hubbub.ingest.schema import REJECTS, SCHEMA, ReadPart, group_roles
 from hubbub.switches import switch
 
 ROW_GROUP = switch(__name__, "ROW_GROUP", 122_880, low=40)  # DuckDB's own: the unit of its parallel scan
@@ -24,16 +24,17 @@ SHOWN = 200  # bytes of a rejected line in an error
 class PartWriter:
     """Collects parts in order and counts what was read, kept, dropped, screened and rejected."""
 
-    def __init__(self, into: Path) -> None:
+    def __init__(self, into: Path, schema: pa.Schema = SCHEMA) -> None:
         self.log, self.rejects = into / "log.parquet", into / "rejects.parquet"
         self.read = self.kept = self.dropped = self.screened = 0
         self.reasons: Counter[str] = Counter()
         self.first_reject: tuple[str, int, str, str] | None = None  # file, line, reason, head of the text
         self._temporary = {path: path.with_name(f".{path.name}.{os.getpid()}") for path in (self.log, self.rejects)}
         self._waiting: list[pa.RecordBatch] = []
+        self._schema, coded = schema, ["user", "rank", *group_roles(schema.names)]
         try:
             into.mkdir(parents=True, exist_ok=True)
-            self._log = pq.ParquetWriter(self._temporary[self.log], SCHEMA, use_dictionary=["user", "rank"])
+            self._log = pq.ParquetWriter(self._temporary[self.log], schema, use_dictionary=coded)
             self._rejects = pq.ParquetWriter(self._temporary[self.rejects], REJECTS)
         except OSError as error:
             self._clear()
@@ -45,7 +46,8 @@ class PartWriter:
         self.dropped += part.dropped
         self.screened += part.screened
         self.kept += part.records.num_rows
-        self._waiting.append(part.records)
+        if part.records.num_rows:  # a part of no records need not know of groups
+            self._waiting.append(part.records)
         try:
             if sum(batch.num_rows for batch in self._waiting) >= ROW_GROUP:
                 self._flush()
@@ -67,7 +69,7 @@ class PartWriter:
 
     def _flush(self) -> None:
         if self._waiting:
-            self._log.write_table(pa.Table.from_batches(self._waiting, SCHEMA))
+            self._log.write_table(pa.Table.from_batches(self._waiting, self._schema))
             self._waiting = []
 
     def _add_rejects(self, rejects: pa.RecordBatch, file: str, first_line: int) -> None:

@@ -18,7 +18,7 @@ from hubbub.ingest import columnar
 from hubbub.ingest.clean import view
 from hubbub.ingest.lines import MAX_LINE, Codes
 from hubbub.ingest.records import build, part, rejects
-from hubbub.ingest.schema import ROLES, TEXT_KEPT, ReadPart, ReadTask, Reason
+from hubbub.ingest.schema import GROUP, ROLES, TEXT_KEPT, ReadPart, ReadTask, Reason, group_roles, said
 from hubbub.ingest.times import Clock
 
 TEXT = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
@@ -37,7 +37,7 @@ def find(file: Path, names: Mapping[str, str]) -> None:
     for role, name in names.items():
         if found.names.count(name) != 1:
             raise InputError(
-                f"The file has no such column: {name} (for the {role}).",
+                f"The file has no such column: {name} (for the {said(role)}).",
                 given=file,
                 allowed=", ".join(found.names),
                 next="name the column as the file does",
@@ -45,7 +45,9 @@ def find(file: Path, names: Mapping[str, str]) -> None:
         kind = found.field(name).type
         if not _readable(role, kind):
             raise InputError(
-                f"The {role} cannot be read from the column {name}.", given=f"{kind}, in {file}", allowed=ALLOWED[role]
+                f"The {said(role)} cannot be read from the column {name}.",
+                given=f"{kind}, in {file}",
+                allowed=ALLOWED.get(role, ALLOWED["user"]),
             )
 
 
@@ -71,7 +73,7 @@ def from_rows(raw: Mapping[str, pa.Array], clock: Clock, canonical_urls: bool) -
 
     where = np.flatnonzero(code > Reason.KEPT)
     bad = pa.array(where)
-    values = [_shown(raw[role].take(bad)) for role in ROLES if role in raw]
+    values = [_shown(raw[role].take(bad)) for role in (*ROLES, *group_roles(raw)) if role in raw]
     texts = [b"\t".join(row) for row in zip(*values, strict=True)]
     lengths = np.array([len(text) for text in texts], np.int64)
     kept = pa.array([text[:TEXT_KEPT] for text in texts], pa.binary())
@@ -87,7 +89,7 @@ def flat(column: pa.Array) -> pa.Array:
 
 def _is_text(role: str, kind: pa.DataType) -> bool:
     """Whether a column is text, or is made text: a user's number is a name."""
-    return role == "user" or bool(pa.types.is_binary(kind))
+    return role == "user" or role.startswith(GROUP) or bool(pa.types.is_binary(kind))
 
 
 def _readable(role: str, kind: pa.DataType) -> bool:
@@ -97,7 +99,7 @@ def _readable(role: str, kind: pa.DataType) -> bool:
         return True
     number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
     return bool(
-        (role == "user" and pa.types.is_integer(kind))
+        ((role == "user" or role.startswith(GROUP)) and pa.types.is_integer(kind))
         or (role == "rank" and number)
         or (role == "time" and (number or pa.types.is_timestamp(kind) or pa.types.is_date(kind)))
     )

@@ -15,7 +15,7 @@ from hubbub.ingest import clean, lines, numbers
 from hubbub.ingest.encodings import UTF8, WIDE, transcoded
 from hubbub.ingest.fields import Layout, cut, mark_headers
 from hubbub.ingest.lines import Block, Codes, Ints, Lines, Mask, Overlong
-from hubbub.ingest.schema import NOTHING, REJECTS, SCHEMA, TEXT_KEPT, ReadPart, Reason
+from hubbub.ingest.schema import NOTHING, REJECTS, SCHEMA, TEXT_KEPT, ReadPart, Reason, group_roles, schema_with
 from hubbub.ingest.times import Clock
 
 BRACKETS = r"(?s)^\s*\[(.*)\]\s*$"
@@ -71,7 +71,8 @@ def build(
     if "url" in columns:
         url = clean.urls(columns["url"], canonical_urls)
     code[blanks(users, "")] = Reason.NO_USER
-    records = pa.RecordBatch.from_arrays([users, time, queries, rank, url], schema=SCHEMA)
+    groups = [clean.groups(columns[role]) for role in group_roles(columns)]
+    records = pa.RecordBatch.from_arrays([users, time, queries, rank, url, *groups], schema=schema_with(columns))
     return (records.filter(pa.array(code == Reason.KEPT)) if code.any() else records), code
 
 

@@ -13,7 +13,7 @@ from hubbub.ingest.join import Join
 from hubbub.ingest.output import PartWriter
 from hubbub.ingest.readers.base import reader
 from hubbub.ingest.readers.table import TableReader
-from hubbub.ingest.schema import ROLES, ReadPart, ReadTask, Reason, Screening, screened
+from hubbub.ingest.schema import ROLES, ReadPart, ReadTask, Reason, Screening, schema_with, screened
 from hubbub.ingest.sniff import AUTO, sniff
 from hubbub.ingest.sources import on_disk, resolve
 from hubbub.ingest.stated import NOTHING_STATED, Stated
@@ -83,7 +83,7 @@ def ingest(
     unsettled, files = reader(format), resolve(source)
     chosen, stated = unsettled.settled(stated, columns, list(files))
     names = chosen.columns(columns, list(files))
-    with PartWriter(Path(into)) as output, Join(Path(into)) as join:
+    with PartWriter(Path(into), schema_with(names)) as output, Join(Path(into)) as join:
         _refuse_overwriting(source, files, output)
         finished, total = 0, sum(files.values())
         own = isinstance(chosen, TableReader) and stated.time_format is None and screen is None and not canonical_urls

@@ -7,7 +7,7 @@ is no defect: nobody searched for anything, so the record is dropped, and read =
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -23,6 +23,23 @@ SCHEMA = pa.schema(
     ]
 )
 ROLES = ("user", "time", "query", "rank", "url")
+GROUP = "by_"
+"""How the role of a column begins whose values are groups: `by_country`."""
+
+
+def group_roles(roles: Iterable[str]) -> list[str]:
+    """Those of these roles that are groups, in their order."""
+    return [role for role in roles if role.startswith(GROUP)]
+
+
+def schema_with(roles: Iterable[str]) -> pa.Schema:
+    """SearchLog's columns, and those of the groups among these roles."""
+    return pa.schema([*SCHEMA, *(pa.field(role, pa.string()) for role in group_roles(roles))])
+
+
+def said(role: str) -> str:
+    """A role in words."""
+    return f"group {role.removeprefix(GROUP)}" if role.startswith(GROUP) else role
 
 
 def no_rows(schema: pa.Schema) -> pa.RecordBatch:

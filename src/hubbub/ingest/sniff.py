@@ -16,8 +16,8 @@ from hubbub.errors import InputError, ParameterError
 from hubbub.ingest.columnar import is_columnar
 from hubbub.ingest.lines import BYTE_ORDER_MARK, MAX_LINE
 from hubbub.ingest.readers.base import formats, reader, shapes
-from hubbub.ingest.readers.table import is_searchlog
-from hubbub.ingest.schema import ROLES
+from hubbub.ingest.readers.table import implied, is_searchlog
+from hubbub.ingest.schema import ROLES, group_roles
 from hubbub.ingest.sources import opened, resolve
 from hubbub.ingest.stated import Stated
 
@@ -35,7 +35,7 @@ class Sniffed:
 
 def sniff(source: str | Path, columns: Mapping[str, str] | None = None) -> Sniffed:
     """The format of a log: a file, a folder or a glob."""
-    if columns:
+    if columns and len(group_roles(columns)) < len(columns):
         raise ParameterError(
             "--columns needs --format: a format that is recognised fixes its columns.",
             given=",".join(f"{role}={name}" for role, name in columns.items()),
@@ -44,6 +44,8 @@ def sniff(source: str | Path, columns: Mapping[str, str] | None = None) -> Sniff
     files = list(resolve(source))
     if all(map(is_searchlog, files)):
         return Sniffed("table", f"Parquet with exactly the columns {', '.join(ROLES)}")
+    if columns and implied(columns, files):
+        return Sniffed("table", f"Parquet with the columns {', '.join(ROLES)}, and groups")
     found = {file: _one(file) for file in files}
     first, *others = found.values()
     for file, other in found.items():

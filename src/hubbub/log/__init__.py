@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from hubbub.errors import ParameterError
 from hubbub.files import HeldFolder, hold_work
+from hubbub.ingest.schema import GROUP, group_roles
 from hubbub.log.left_out import LeftOut, busy_users
 
 if TYPE_CHECKING:
@@ -76,7 +77,11 @@ class SearchLog:
         if self.period is not None:
             start, after = self.period.seconds
             inside = f' WHERE "time" >= {start} AND "time" < {after}'
-        self.show(f'SELECT "user" AS uid, "time", query, "rank", url FROM cleaned{inside}')
+        self.show(f'SELECT "user" AS uid, "time", query, "rank", url{self._groups()} FROM cleaned{inside}')
+
+    def _groups(self, table: str = "") -> str:
+        """The columns of groups, as SQL that follows other columns."""
+        return "".join(f", {table}{role}" for role in group_roles(self.ingested.columns))
 
     def show(self, rows: str) -> None:
         """Have the engine take the rows of a query for the log; busy users are left out of them."""
@@ -88,7 +93,7 @@ class SearchLog:
         self.engine.save("busy_users", busy_users("log_of_all", most))
         self.engine.view(
             "log",
-            'SELECT a.uid, a."time", a.query, a."rank", a.url FROM log_of_all AS a '
+            f'SELECT a.uid, a."time", a.query, a."rank", a.url{self._groups("a.")} FROM log_of_all AS a '
             "LEFT JOIN busy_users AS b ON a.uid = b.uid WHERE b.uid IS NULL",
         )
 
@@ -105,7 +110,7 @@ class SearchLog:
         from hubbub.ingest import SCHEMA, Ingested
 
         rows = pq.read_metadata(parquet).num_rows
-        columns = {name: name for name in SCHEMA.names}
+        columns = {name: name for name in (*SCHEMA.names, *group_roles(pq.read_schema(parquet).names))}
         return cls(engine, Ingested(parquet, None, rows, rows, 0, {}, "table", columns), work, period, _held=held)
 
     def rows(self) -> int:
@@ -147,6 +152,7 @@ def read_log(
     *,
     format: str = "auto",
     columns: Mapping[str, str] | None = None,
+    by: Mapping[str, str] | None = None,
     period: Period | None = None,
     separator: str | None = None,
     encoding: str | None = None,
@@ -174,6 +180,7 @@ def read_log(
     It lives in the engine until it is closed.
 
     The format `auto` is recognised by names and first lines; `ingested.format` then says what it was taken for.
+    `by` names the columns of a table that are groups, as in {"country": "Land"}.
     Of a table, `separator`, `encoding` and `time_format` say how its text is laid out, where its head does not;
     of a log of requests, `query_parameter` says which parameter is the query, and `drop_agents` which programs to drop.
     Users with more than `max_searches_a_day` are left out whole.
@@ -191,6 +198,8 @@ def read_log(
     from hubbub.public.screening import chosen_screen
 
     screens = chosen_screen(screen, deny, allow)
+    if by:
+        columns = {**(columns or {}), **{f"{GROUP}{name}": column for name, column in by.items()}}
     LeftOut(max_searches_a_day)  # refused before anything is read
     held = hold_work(work, WORK) if run is None else run
     try:

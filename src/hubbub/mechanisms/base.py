@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from hubbub.errors import OurBug, ParameterError
 from hubbub.mechanisms import measured
+from hubbub.mechanisms.dividing import Dividing
 from hubbub.mechanisms.pairs import Draw, drawn
 from hubbub.mechanisms.parameter import DELTA, EPSILON, Parameter, Value
 from hubbub.mechanisms.survival import LaplaceTest
@@ -32,6 +33,7 @@ from hubbub.privacy.coins import CoinStep
 from hubbub.privacy.existence import Cause
 from hubbub.privacy.gaussian import AnyStep, GaussianStep, total
 from hubbub.privacy.guarantee import Claim, Definition, Guarantee, Neighbours
+from hubbub.public.groups import several_groupings
 from hubbub.public.lists import several
 from hubbub.steps.keys import Keys
 from hubbub.steps.released import Released, Rows, Tables
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from hubbub.log import SearchLog
     from hubbub.mechanisms.rounds import Selection
     from hubbub.noise import NoiseSource
+    from hubbub.public.groups import Grouping
     from hubbub.public.lists import OwnPrior, QueryPool, UrlList
     from hubbub.public.words import Vocabulary
     from hubbub.steps.mode import RunMode
@@ -87,7 +90,7 @@ def _once(stated: Callable[[Any], Stated]) -> Callable[[Any], Stated]:
     return kept
 
 
-class Mechanism(Traits, ABC):
+class Mechanism(Dividing, Traits, ABC):
     """Base of all mechanisms: parameters are validated and resolved when it is made, then frozen."""
 
     name: ClassVar[str]
@@ -117,6 +120,7 @@ class Mechanism(Traits, ABC):
         previous: QueryPool | None = None,
         own_prior: OwnPrior | None = None,
         vocabulary: Vocabulary | None = None,
+        by: Sequence[Grouping] = (),
         **settings: object,
     ) -> None:
         self.variant = self.variants[0] if variant is None else variant
@@ -138,7 +142,10 @@ class Mechanism(Traits, ABC):
         if own_prior is not None and not self.takes_lists:
             raise ParameterError(f"{self.name} takes no weights of queries.", given="--prior")
         self.own_prior, self.vocabulary = own_prior, vocabulary
+        self.by = several_groupings(by)
         wanted = tuple(dict.fromkeys(tables or self._default_tables()))
+        if self.by:
+            self.offers, wanted = self.divide(type(self).offers, wanted)
         for table in wanted:
             if table not in self.offers:
                 raise ParameterError(
@@ -184,12 +191,14 @@ class Mechanism(Traits, ABC):
             previous=self.previous,
             own_prior=self.own_prior,
             vocabulary=self.vocabulary,
+            by=self.by,
             **settings,
         )
 
     def public_records(self) -> list[dict[str, str]]:
-        """Every list of queries that it was given or knows, as a card names them."""
-        return [known.record() for known in (self.pool, *self.public_lists, self.previous) if known is not None]
+        """Every list of queries that it was given or knows, and every grouping, as a card names them."""
+        known = (self.pool, *self.public_lists, self.previous, *self.by)
+        return [each.record() for each in known if each is not None]
 
     def _default_tables(self) -> tuple[str, ...]:
         return self.default_tables
@@ -247,7 +256,7 @@ class Mechanism(Traits, ABC):
     @property
     def needs_times(self) -> bool:
         """Whether a log without times is refused."""
-        return any(self.offers[table].timed for table in self.tables)
+        return any(self.offers[table].timed for table in self.tables) or self.by_time
 
     @property
     def selections(self) -> Mapping[str, Selection]:

@@ -8,7 +8,7 @@
     clicks      result pages and rows                    canaries    planted rows
     batches     `generate`: the log, as Arrow batches   write       .tsv, .tsv.gz, .parquet
     changes     needs that come and go, users too       over_time   the truth about them
-    truth       the tables that say what is what
+    truth       the tables that say what is what        groups      country, device, language
 
 docs/synthetic-log.md has the calibration, and what the log gets wrong.
 """

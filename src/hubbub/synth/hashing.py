@@ -92,6 +92,14 @@ class Purpose(IntEnum):
     ARRIVES_WHEN = auto()
     LEAVES = auto()
     LEAVES_WHEN = auto()
+    # where somebody is, and on what
+    HOME = auto()
+    AT_HOME = auto()
+    ELSEWHERE = auto()
+    WHERE_ELSE = auto()
+    DEVICE = auto()
+    OTHER_DEVICE = auto()
+    WHICH_DEVICE = auto()
 
 
 def _mixed(number: int) -> int:

@@ -14,6 +14,7 @@ from hubbub.files import whole
 from hubbub.ingest.schema import SCHEMA
 from hubbub.synth.batches import CHUNK_USERS, generate, planted
 from hubbub.synth.canaries import Canary
+from hubbub.synth.groups import GROUP_COLUMNS, with_groups
 from hubbub.synth.presets import Preset
 from hubbub.synth.presets import preset as preset_called
 from hubbub.synth.truth import TruthWriter, names, plain_errors
@@ -39,18 +40,25 @@ def synthesise(
     seed: int = 0,
     truth: Path | None = None,
     canaries: Sequence[Canary] = (),
+    groups: bool = False,
     chunk_users: int = CHUNK_USERS,
     progress: Callable[[int, int], None] | None = None,
 ) -> MadeLog:
-    """Write a log of so many users to a new file; with `truth`, its truth tables into a new folder."""
+    """Write a log of so many users to a new file; with `truth`, its truth tables into a new folder.
+
+    With `groups` it has the columns country, device and language besides.
+    """
     started, rows = time.monotonic(), 0
-    suffix(out)
+    if suffix(out) != ".parquet" and groups:
+        raise ParameterError("AOL's format has no columns for groups.", given=out, allowed="--out FILE.parquet")
     require_free(out)
     if truth is not None:
         require_free_folder(truth)
         if truth.absolute() in (out.absolute(), *out.absolute().parents):
             raise ParameterError("The log cannot be inside the folder of the truth.", given=out, next="choose another")
-    batches = generate(users, seed, preset, canaries=canaries, truth=truth is not None, chunk_users=chunk_users)
+    batches = generate(
+        users, seed, preset, canaries=canaries, truth=groups or truth is not None, chunk_users=chunk_users
+    )
     with ExitStack() as stack:
         told = None
         if truth is not None:
@@ -59,10 +67,13 @@ def synthesise(
             told = TruthWriter(
                 stack.enter_context(whole(truth)), world, users, seed, canaries, planted(world, users, seed, canaries)
             )
+            if groups:
+                told.dividing()
             stack.callback(told.close)
-        log = stack.enter_context(writing(out))
+        log = stack.enter_context(writing(out, GROUP_COLUMNS if groups else ()))
         for number, batch in enumerate(batches, 1):
-            log.write(batch.select(SCHEMA.names))
+            batch = with_groups(batch, seed) if groups else batch
+            log.write(batch.select([*SCHEMA.names, *(GROUP_COLUMNS if groups else ())]))
             rows += batch.num_rows
             if told is not None:
                 told.add(batch)
@@ -70,5 +81,9 @@ def synthesise(
                 progress(min(number * chunk_users, users), users)
         if told is not None:
             told.finish()
-    paths = {} if truth is None else {name: truth / f"{name}.parquet" for name in names(preset_called(preset))}
+    paths = (
+        {}
+        if truth is None
+        else {name: truth / f"{name}.parquet" for name in names(preset_called(preset), groups=groups)}
+    )
     return MadeLog(out, rows, time.monotonic() - started, paths)

@@ -7,9 +7,9 @@
     document_frequency.parquet  keyword, documents                      every word of the log, of 10,000,000 documents
     canaries.parquet            query, url, user, times                 one row per canary and user
 
-A log in which something changes has three more (over_time.py). A text that two intents share is listed under both in
-`intents`; elsewhere it is the one of more users. The tables are made by DuckDB in a stated amount of memory, whatever
-the size of the log.
+A log in which something changes has three more (over_time.py), a log with groups one (groups.py). A text that two
+intents share is listed under both in `intents`; elsewhere it is the one of more users. The tables are made by DuckDB in
+a stated amount of memory, whatever the size of the log.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from hubbub.errors import OutputError
 from hubbub.synth import canaries as planting
 from hubbub.synth import text
 from hubbub.synth.canaries import Canary, Planted
+from hubbub.synth.groups import GROUPED, users_by_group
 from hubbub.synth.hashing import Ints
 from hubbub.synth.over_time import CHANGES, IN_PERIODS, STAYS, changes, shares, stays, users_by_period
 from hubbub.synth.presets import Preset
@@ -53,9 +54,9 @@ COMPLETION = pa.schema([("phrase", TEXT), ("completion", TEXT), ("query", TEXT),
 CANARIES = pa.schema([("query", TEXT), ("url", TEXT), ("user", TEXT), ("times", pa.int32())])
 
 
-def names(preset: Preset) -> tuple[str, ...]:
+def names(preset: Preset, *, groups: bool = False) -> tuple[str, ...]:
     """The truth tables of a log of this shape."""
-    return (*NAMES, *MORE_NAMES) if changes(preset) else NAMES
+    return (*NAMES, *(MORE_NAMES if changes(preset) else ()), *(("groups",) if groups else ()))
 
 
 class TruthWriter:
@@ -71,6 +72,12 @@ class TruthWriter:
         self._engine = engine(self._work)
         self._engine.execute("CREATE TABLE counts (intent BIGINT, variant INTEGER, users BIGINT)")
         self._engine.execute("CREATE TABLE held (period BIGINT, query VARCHAR, users BIGINT)")
+        self._groups = False
+
+    def dividing(self) -> None:
+        """Batches have groups, and the truth about them is wanted."""
+        self._groups = True
+        self._engine.execute("CREATE TABLE by_group (name VARCHAR, value VARCHAR, query VARCHAR, users BIGINT)")
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Count the users of each query of a batch; no user may be in two batches."""
@@ -80,6 +87,8 @@ class TruthWriter:
         self._insert("counts", counts)
         if self._changes:
             self._insert("held", users_by_period(self.world, batch))
+        if self._groups:
+            self._insert("by_group", users_by_group(batch))
 
     def finish(self) -> None:
         """Write every table."""
@@ -97,6 +106,8 @@ class TruthWriter:
                 ("periods", IN_PERIODS, self._periods()),
                 ("stays", STAYS, stays(self.world, self._users, self._seed)),
             ]
+        if self._groups:
+            tables.append(("groups", GROUPED, self._in_groups()))
         for name, schema, rows in tables:
             with closing(Parquet(self.folder / f"{name}.parquet", schema)) as writer:
                 for batch in rows:
@@ -185,6 +196,14 @@ class TruthWriter:
             f"""SELECT name AS period, query, sum(held.users)::BIGINT AS users
                 FROM held JOIN named USING (period) JOIN texts USING (query) WHERE texts.users >= {SERP_USERS}
                 GROUP BY held.period, name, query ORDER BY held.period, 3 DESC, query"""
+        )
+
+    def _in_groups(self) -> Iterator[pa.RecordBatch]:
+        """The rows of `groups`: who asks what in which group."""
+        yield from self._read(
+            f"""SELECT name, value, query, sum(by_group.users)::BIGINT AS users
+                FROM by_group JOIN texts USING (query) WHERE texts.users >= {SERP_USERS}
+                GROUP BY name, value, query ORDER BY name, value, 4 DESC, query"""
         )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Protocol
@@ -117,9 +117,9 @@ def require_free(out: Path) -> None:
 
 
 @contextmanager
-def writing(out: Path) -> Iterator[Writer]:
+def writing(out: Path, more: Sequence[str] = ()) -> Iterator[Writer]:
     """A file to fill in a hidden folder beside it; it becomes `out` at the end, or disappears."""
-    form = suffix(out)
+    form, schema = suffix(out), pa.schema([*SCHEMA, *((name, pa.string()) for name in more)])
     require_free(out)
     with disk_errors(out):
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -129,7 +129,7 @@ def writing(out: Path) -> Iterator[Writer]:
         try:
             partial = held.path / out.name
             with closing(
-                Parquet(partial) if form == ".parquet" else AolWriter(partial, zipped=form == ".tsv.gz")
+                Parquet(partial, schema) if form == ".parquet" else AolWriter(partial, zipped=form == ".tsv.gz")
             ) as writer:
                 yield writer
             require_free(out)

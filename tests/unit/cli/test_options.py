@@ -30,13 +30,13 @@ READ = (
 LOG = f"{READ} --work --engine --master --threads"
 NOT_ASKED = "--population --dataset --config --screen --deny --allow --max-searches-a-day --drop-agents"
 READ_PERIOD = " ".join(option for option in LOG.split() if option not in NOT_ASKED.split())
-LISTS = "--serp --pool --public-list --prior --language --kind --prefer --no-known-words --previous"
+LISTS = "--serp --pool --public-list --prior --language --kind --prefer --no-known-words --previous --by --values"
 MECHANISM = f"--mechanism --epsilon --delta --set --variant --neighbours --tables {LISTS}"
 OWNER = "--users-public --new-population --other-people --allow-empty --drop-outside"
 PROMISED = {
     "demo": "--out=demo --users=20000",
     "synth": "--users! --out! --preset=aol --seed=0 --truth --canaries --start --days --every=month --changing=0 "
-    "--arriving=0.0 --leaving=0.0",
+    "--arriving=0.0 --leaving=0.0 --groups=False",
     "inspect": f"log {LOG} --max-rejects --rejects",
     "estimate": f"log {LOG} --max-rejects {MECHANISM} --users --preset --sample --runs",
     "release": f"log {LOG} --max-rejects {MECHANISM} {OWNER} --out --seed "
@@ -64,7 +64,7 @@ PROMISED = {
     "ledger cap": "population! --epsilon! --delta! --thresholds --new-population --ledger",
     "ledger export": "--ledger",
     "ledger plan": "population! --releases! --mechanism=crowd --delta --set --variant --neighbours --tables --serp "
-    "--language --kind --prefer --no-known-words "
+    "--language --kind --prefer --no-known-words --by --values "
     "--pool --declare=False --ledger",
     "series plan": "folder! --epsilon --delta --first --periods=12 --longest --length=month --schedule=even "
     "--counts=0.3 --pool=40 --tables=queries --unit=user --public-list --lag=0 --users-public --population=default "

@@ -199,6 +199,7 @@ def _like(mechanism: Mechanism, settings: Mapping[str, object]) -> Mechanism:
         previous=mechanism.previous,
         own_prior=mechanism.own_prior,
         vocabulary=mechanism.vocabulary,
+        by=mechanism.by,
         **settings,
     )
 

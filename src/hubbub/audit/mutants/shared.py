@@ -30,6 +30,7 @@ from hubbub.audit.mutants.ballots import BALLOT_MUTANTS
 from hubbub.audit.mutants.certificates import CERTIFICATE_MUTANTS
 from hubbub.audit.mutants.draws import CHAIN_MUTANTS
 from hubbub.audit.mutants.fault import Change, Fault
+from hubbub.audit.mutants.groups import GROUP_MUTANTS
 from hubbub.audit.mutants.lists import LIST_MUTANTS
 from hubbub.audit.mutants.parts import PARTS_MUTANTS
 from hubbub.audit.mutants.prior import PRIOR_MUTANTS
@@ -266,6 +267,7 @@ PLANTED_ELSEWHERE = (
     *SIZE_MUTANTS,
     *LIST_MUTANTS,
     *PRIOR_MUTANTS,
+    *GROUP_MUTANTS,
     *BALLOT_MUTANTS,
     *CERTIFICATE_MUTANTS,
     *ADAPTIVE_MUTANTS,

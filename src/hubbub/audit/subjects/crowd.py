@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hubbub.audit.checks import ballots, listed, logs, prior, standard
+from hubbub.audit.checks import ballots, groups, listed, logs, prior, standard
 from hubbub.audit.mutants.chain import CHAIN
 from hubbub.audit.mutants.log import LOG
 from hubbub.audit.mutants.pools import POOLS
@@ -55,7 +55,7 @@ declare(
         small,
         used,
         tests=tests,
-        besides=(listed.of_rounds, listed.sampled, prior.known, ballots.tests),
+        besides=(listed.of_rounds, listed.sampled, prior.known, ballots.tests, groups.tests),
         mutants=lambda: (*POOLS, *CHAIN, *LOG),
     )
 )

@@ -23,7 +23,7 @@ from hubbub.ingest.fields import Layout, split_quoted
 from hubbub.ingest.lines import BYTE_ORDER_MARK, MAX_LINE, blocks
 from hubbub.ingest.objects import from_objects
 from hubbub.ingest.readers.base import line_tasks, register
-from hubbub.ingest.schema import ROLES, ReadTask
+from hubbub.ingest.schema import ROLES, ReadTask, group_roles, said
 from hubbub.ingest.sources import bare, begins, is_parquet, opened
 from hubbub.ingest.stated import NOTHING_STATED, SEPARATORS, Stated
 
@@ -54,7 +54,7 @@ class TableReader:
                 next="name the column: --columns query=…, or read a log of requests as `--format weblog`",
             )
         reader = replace(self, stated=stated.checked())
-        if not columns:
+        if not columns or implied(columns, files):
             return reader, reader.stated
         text = [file for file in files if not is_columnar(file)]
         encodings = {reader._encoding(file) for file in text}
@@ -69,7 +69,7 @@ class TableReader:
         """The mapping given, checked against every file before the first is read."""
         if not given and all(map(is_searchlog, files)):
             return {role: role for role in ROLES}
-        names = _mapping(given)
+        names = _mapping({role: role for role in ROLES} | dict(given) if given and implied(given, files) else given)
         for file in files:
             if is_columnar(file):
                 parquet.find(file, names)
@@ -125,7 +125,7 @@ class TableReader:
             if found.count(name) != 1:
                 what = "has no such column" if name not in found else "has this column more than once"
                 raise InputError(
-                    f"The log's header {what}: {name} (for the {role}).",
+                    f"The log's header {what}: {name} (for the {said(role)}).",
                     given=file,
                     allowed=", ".join(found) or "nothing: the first line is no header",
                     next="name the column as the header does, or by number if there is no header; "
@@ -163,17 +163,29 @@ def _mapping(given: Mapping[str, str] | None) -> dict[str, str]:
         raise ParameterError("A table needs --columns: the user's column is never guessed.", allowed=allowed)
     names = {role: str(name).strip() for role, name in given.items()}
     shown = ",".join(f"{role}={name}" for role, name in names.items())
-    if unknown := [role for role in names if role not in ROLES]:
+    if unknown := [role for role in names if role not in (*ROLES, *group_roles(names))]:
         raise ParameterError(f"--columns names unknown roles: {', '.join(unknown)}.", given=shown, allowed=allowed)
     if missing := [role for role in ("user", "query") if not names.get(role)]:
         raise ParameterError(f"--columns does not say which column is the {missing[0]}.", given=shown, allowed=allowed)
     if empty := [role for role, name in names.items() if not name]:
         raise ParameterError(f"--columns gives no column for {empty[0]}.", given=shown, allowed=allowed)
+    if users := [role for role in group_roles(names) if names[role] == names["user"]]:
+        raise ParameterError(
+            f"The {said(users[0])} cannot be the column of the user.",
+            given=shown,
+            allowed="a column whose values many users share",
+        )
     if len(set(names.values())) < len(names):
         raise ParameterError("--columns gives one column two roles.", given=shown, allowed=allowed)
     if "0" in names.values():
         raise ParameterError("Columns are numbered from 1.", given=shown, allowed=allowed)
     return names
+
+
+def implied(given: Mapping[str, str], files: list[Path]) -> bool:
+    """Whether groups alone are named, and the files are Parquet that has SearchLog's columns besides them."""
+    columns = (set(columnar.schema(file).names) if is_parquet(file) else set() for file in files)
+    return len(group_roles(given)) == len(given) and all(found >= set(ROLES) for found in columns)
 
 
 def is_searchlog(file: Path) -> bool:

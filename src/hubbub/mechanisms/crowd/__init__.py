@@ -5,7 +5,8 @@
     recount     released keys counted again, users scaled        combine     both estimates of a count, weighed
     known       queries that anybody knows beforehand             stated      what the owner states, and what follows
     histograms  how busy users are, and when                     synthetic   a log of users that never were (walks)
-    items       one vote each, where users hold few items
+    items       one vote each, where users hold few items        groups      tables by country, device, hour
+    said        what a card says of it besides its numbers
 
 Theory and integer form: docs/proofs/crowd.md.
 """
@@ -27,7 +28,9 @@ from hubbub.mechanisms.crowd import calibrate, histograms, stages
 from hubbub.mechanisms.crowd import known as of_known
 from hubbub.mechanisms.crowd.chain import Chain, CodedDomain, count, select_known, sessions, text_of
 from hubbub.mechanisms.crowd.common import noise_in_common
+from hubbub.mechanisms.crowd.groups import by_group
 from hubbub.mechanisms.crowd.known import FALSE_KEYS, KNOWN_FALSE, KNOWN_WORDS, LANGUAGE, LISTED, URLS, of_these
+from hubbub.mechanisms.crowd.said import bounds, processed
 from hubbub.mechanisms.crowd.stated import STATED, ByStatement, defaults, reasons
 from hubbub.mechanisms.crowd.synthetic import synthesise
 from hubbub.mechanisms.crowd.walks import Public
@@ -43,7 +46,7 @@ from hubbub.steps.chosen import LONGEST, SESSIONS
 from hubbub.steps.counts import Integers
 from hubbub.steps.keys import CLICKS, KEYWORDS, LOG, QUERIES, TRANSITIONS
 from hubbub.steps.pools import fixed
-from hubbub.steps.profile import SHAPES, profile
+from hubbub.steps.profile import profile
 from hubbub.steps.sessions import require_times
 
 if TYPE_CHECKING:
@@ -82,6 +85,7 @@ class Crowd(ByStatement, Mechanism, register=True):
     default_tables = ("queries", "clicks", "transitions", "sessions", "keywords")
     variants = ("strict",)
     takes_lists = True
+    divides = ("queries", "clicks")
     proof = PROOF
     parameters = (
         EPSILON,
@@ -176,26 +180,7 @@ class Crowd(ByStatement, Mechanism, register=True):
 
     def bounds(self) -> tuple[Bound, ...]:
         """One user's share of every selection and of the counts."""
-        found = []
-        for stage in self.stages:
-            what = stage.name
-            if stage.selection is not None:
-                limit = stage.selection.limit
-                found += [
-                    Bound(f"distinct {what} per user in the selection", "l0", limit, "sample by a secret hash"),
-                    Bound(f"a user's weights in each round of {what}", "l2", 1, "1/√n on each of her n live keys"),
-                ]
-            if stage.recount is not None:
-                most = stage.recount.most
-                found += [
-                    Bound(f"a user's released {what} in the recount", "l2", 1, "scaled down together, none dropped"),
-                    Bound(f"a user's released {what} in the kept total", "l1", most, "clipped"),
-                ]
-            if stage.histogram is not None:
-                length = SHAPES[what].length
-                how = "one bin a user" if length is None else "scaled down together, none dropped"
-                found.append(Bound(f"a user's share of the histogram of {what}", "l2", length or 1, how))
-        return tuple(found)
+        return bounds(self.stages)
 
     def claimed(self) -> Claim:
         """There is no paper: what is claimed is what is proven."""
@@ -215,7 +200,7 @@ class Crowd(ByStatement, Mechanism, register=True):
         open_stages = [RoundsTest(stage.rounds).words(stage.name, TYPICAL) for stage in self._open()]
         if self.listed:
             open_stages.append("queries of the lists named on this card are released at lower weights")
-        rest = [t for t in ("transitions", "sessions") if t in self.tables]
+        rest = [t for t in ("transitions", "sessions", *self.divided) if t in self.tables]
         return (*open_stages, *(f"{t}: the level depends on how many keys of its kind could be released" for t in rest))
 
     def survival(self) -> dict[str, RoundsTest]:
@@ -251,6 +236,7 @@ class Crowd(ByStatement, Mechanism, register=True):
         if self.listed or (self.prior is not None and self.prior.known):
             found["queries"] = of_known.expected(self.listed, self.prior, self._false, self.selection)
         selections = {"transitions": 1, "sessions": len(stages.SEQUENCES), "clicks": int("urls" in self.settings)}
+        selections |= dict.fromkeys(self.divided, 1)
         found |= {table: n * float(Fraction(self.settings.get("F", 0))) for table, n in selections.items() if n}
         return {table: n for table, n in found.items() if table in self.tables}
 
@@ -269,19 +255,7 @@ class Crowd(ByStatement, Mechanism, register=True):
 
     def post_processing(self) -> tuple[str, ...]:
         """Everything that happens to released numbers."""
-        done = [
-            "two estimates of each count weighed by their noise, in floating point, and rounded to whole users",
-            "counts raised by the share that scaling heavy users took, as far as the kept total shows it",
-        ]
-        if len(self.stages) > 1:
-            done += [
-                "no key has more users than what it is made of",
-                "a later table of fewer than 20 keys has no numbers",
-                "sessions are looked for among at most a million joins of released sequences, the most frequent first",
-            ]
-        if "log" in self.tables:
-            done.append("a synthetic log made from released tables and noisy histograms")
-        return (*done, *super().post_processing())
+        return (*processed(self.stages, self.tables), *super().post_processing())
 
     @property
     def listed(self) -> tuple[QueryPool, ...]:
@@ -304,7 +278,7 @@ class Crowd(ByStatement, Mechanism, register=True):
     @property
     def needs_times(self) -> bool:
         """Where transitions are looked for, be it on the way to sessions or to a synthetic log."""
-        return any(stage.name == "transitions" for stage in self.stages)
+        return self.by_time or any(stage.name == "transitions" for stage in self.stages)
 
     def caveats(self) -> tuple[str, ...]:
         """What the guarantee rests on besides the noise."""
@@ -333,6 +307,8 @@ class Crowd(ByStatement, Mechanism, register=True):
         first, limit = self.stage.name, self.selection.limit
         if self.needs_times:
             require_times(log)  # here, or a log without times would end a run that has drawn noise
+        for grouping in self.by:
+            grouping.ready(log)
         if self.listed:
             log.engine.register(LISTED, of_known.table_of(self.listed))
         ahead = LISTED if self.listed else None
@@ -376,6 +352,10 @@ class Crowd(ByStatement, Mechanism, register=True):
                 levels.append((yield from chain.sequences(stage, stages.SEQUENCES[stage.name], shorter, false)))
             elif stage.name == "keywords":
                 released["keywords"] = yield from chain.keywords(stage, queries)
+            elif stage.name in self.divided:
+                base, grouping = self.divided[stage.name]
+                keys = self.offers[base]
+                released[stage.name] = yield from by_group(chain, stage, keys, grouping, released[base], false)
         if levels:
             released["sessions"] = sessions(levels)
 

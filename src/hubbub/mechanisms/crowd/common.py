@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from hubbub.mechanisms.crowd import combine
 from hubbub.mechanisms.crowd.stages import KEYWORDS, RECOUNTED
 from hubbub.mechanisms.traits import Floats, Ints
+from hubbub.steps.keys import base_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,7 +36,7 @@ def noise_in_common(table: str, rows: pa.Table, mu2: Mapping[str, float]) -> tup
     group, common, scaled = np.zeros(u.size, np.int64), np.zeros(u.size), np.zeros(u.size)
     for number, name in enumerate(names):
         here = np.flatnonzero(stage == number)
-        keys, most = KEYWORDS if table == "keywords" else RECOUNTED[table]
+        keys, most = KEYWORDS if table == "keywords" else RECOUNTED[base_of(table)]
         recounted = keys / mu2[f"{name} recount"] * np.sqrt(u[here]) * np.sqrt(u[here]).sum() / u[here].sum()  # C²/μ²λ²
         kept = (most**2 / mu2[f"{name} kept total"] + 4) ** 0.5
         factor = np.hypot(kept, recounted.sum() ** 0.5) / u[here].sum()

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from hubbub.mechanisms.base import Parameter, Value
 from hubbub.mechanisms.crowd.calibrate import StagePlan
+from hubbub.steps.keys import base_of
 
 HISTOGRAMS = ("activity", "session length", "clicks per search", "hour of week")
 """What the synthetic log learns besides the tables, each one histogram over public bins."""
@@ -38,6 +39,7 @@ WEIGHTS = tuple(
         ("sessions", "sessions of three and four queries", 5),
         ("keywords", "keywords", 2),
         ("histogram", "each histogram behind the synthetic log", 1),
+        ("groups", "tables by group, for every 100 of the table they divide,", 35),
     )
 )
 PARTS = (
@@ -49,6 +51,7 @@ LIMITS = (
     Parameter("D_c", "integer", "distinct clicks of a user that take part", 50, low=1, high=1000),
     Parameter("D_t", "integer", "distinct transitions of a user that take part", 50, low=1, high=1000),
     Parameter("D_s", "integer", "distinct sequences of a user that take part, per length", 20, low=1, high=1000),
+    Parameter("D_g", "integer", "distinct keys by group of a user that take part", 10_000, low=1, high=100_000),
 )
 SHORT_KEPT = 5
 """Transitions and sessions give their kept total a fifth of the usual part."""
@@ -58,7 +61,8 @@ def running(tables: tuple[str, ...]) -> tuple[str, ...]:
     """The selecting tables that run: those asked for, and what they need. Clicks alone need no queries."""
     if tables == ("clicks",):
         return tables
-    wanted = {t for t in tables if t in POOLS} | {need for t in tables for need in NEEDS[t]}
+    bases = {base_of(t) for t in tables}
+    wanted = {t for t in bases if t in POOLS} | {need for t in bases for need in NEEDS[t]}
     return tuple(t for t in POOLS if t in wanted)
 
 
@@ -88,12 +92,31 @@ def plans(tables: tuple[str, ...], settings: Mapping[str, Value]) -> list[StageP
             )
             for stage in stages
         ]
+    found += _by_group(tables, settings)
     if "keywords" in tables:
         found.append(StagePlan("keywords", Fraction(settings["keywords_weight"]), 0, (0, 900, 100), *KEYWORDS))
     if "log" in tables:
         weight = Fraction(settings["histogram_weight"])
         found += [StagePlan(name, weight, 0, (0, 1000, 0), 0, 0) for name in HISTOGRAMS]
     return found
+
+
+def _by_group(tables: tuple[str, ...], settings: Mapping[str, Value]) -> list[StagePlan]:
+    """Tables by group: all groups of a table share a weight that follows from its own."""
+    bases = [base_of(table) for table in tables if base_of(table) != table]
+    part, recount, kept = Fraction(settings["groups_weight"]) / 100, int(settings["recount"]), int(settings["kept"])
+    return [
+        StagePlan(
+            table,
+            Fraction(settings[f"{base_of(table)}_weight"]) * part / bases.count(base_of(table)),
+            int(settings["D_g"]),
+            (1000 - recount - kept, recount, kept),
+            *RECOUNTED[base_of(table)],
+            open=False,
+        )
+        for table in tables
+        if base_of(table) != table
+    ]
 
 
 def used(tables: tuple[str, ...]) -> set[str]:
@@ -107,4 +130,6 @@ def used(tables: tuple[str, ...]) -> set[str]:
         names.add("histogram_weight")
     if "transitions" in running(tables):
         names.add("F")
+    if any(base_of(table) != table for table in tables):
+        names |= {"F", "D_g", "groups_weight"}
     return names

@@ -2,6 +2,7 @@
 
 from hubbub.steps.keys.base import Keys
 from hubbub.steps.keys.clicks import CLICKS
+from hubbub.steps.keys.divided import base_of, divided, divided_name
 from hubbub.steps.keys.itemsets import ITEMSETS, itemsets
 from hubbub.steps.keys.keywords import KEYWORDS
 from hubbub.steps.keys.log import LOG
@@ -20,6 +21,9 @@ __all__ = [
     "SESSIONS",
     "TRANSITIONS",
     "Keys",
+    "base_of",
+    "divided",
+    "divided_name",
     "itemsets",
     "ngrams",
     "subsequences",

@@ -1,0 +1,38 @@
+"""Keys divided by a group: (country, query), (hour, query, url). The group comes first, and belongs to the key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hubbub.steps.keys.base import Keys
+
+if TYPE_CHECKING:
+    from hubbub.public.groups import Grouping
+
+BY = "_by_"
+
+
+def divided_name(base: str, grouping: Grouping) -> str:
+    """The name of the table: `queries_by_country`."""
+    return f"{base}{BY}{grouping.name}"
+
+
+def base_of(table: str) -> str:
+    """The table that a table by group divides, or the table itself."""
+    return table.partition(BY)[0]
+
+
+def divided(base: Keys, grouping: Grouping, *, chosen: bool = False) -> Keys:
+    """(group, key) for every key of the log, or only for those that the engine knows as released: `chosen_…`."""
+    columns = ", ".join(f"l.{column} AS {column}" for column in base.columns)
+    released = f" JOIN chosen_{base.name} AS c ON {base.same('l', 'c')}" if chosen else ""
+    there = " AND ".join(f"l.{column} IS NOT NULL" for column in base.columns)
+    return Keys(
+        name=divided_name(base.name, grouping),
+        columns=(grouping.name, *base.columns),
+        events=f'SELECT l.uid AS uid, l."time" AS "time", coalesce(g.value, \'other\') AS {grouping.name}, {columns} '
+        f"FROM {{log}} AS l{released} LEFT JOIN {grouping.table} AS g ON {grouping.raw('l')} = g.raw WHERE {there}",
+        order=('"time" NULLS LAST', grouping.name, *base.columns),
+        repeats=True,
+        prepare=grouping.ready,
+    )
