@@ -1,6 +1,6 @@
 """The black box beside the audit that knows the code: sound settings, and broken versions of hubbub's own mechanisms.
 
-    python bench/blackbox.py --seconds 20 --out found.jsonl     every setting and every mutant; resumed where it ended
+    python bench/blackbox.py --runs 20000 --out found.jsonl     every setting and every mutant; resumed where it ended
     python bench/blackbox.py --table found.jsonl                the table of bench/README.md
 
 A mutant counts as caught once it was refuted at one of the settings that it concerns; the others are then left out.
@@ -19,13 +19,13 @@ from hubbub.audit.blackbox.ours import settings
 SUBJECT = "hubbub.audit.blackbox.ours:release"
 
 
-def campaign(seconds: float, out: Path, only: str) -> None:
+def campaign(runs: int, out: Path, only: str) -> None:
     caught: set[tuple[str, str]] = set()
     for asked in settings():
         which = asked["mechanism"], asked["mutant"]
         if which in caught or (only and asked["mechanism"] != only):
             continue
-        found = black_box(SUBJECT, settings=asked, seconds=seconds, out=out)[0]
+        found = black_box(SUBJECT, settings=asked, runs=runs, seconds=3600, limit=60, out=out)[0]
         print(f"{found.verdict:12} {found.seconds:6.1f} s  {asked}  {found.event}", flush=True)
         if found.refuted and asked["mutant"]:
             caught.add(which)
@@ -56,7 +56,7 @@ def table(out: Path) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--runs", type=int, default=20_000)
     parser.add_argument("--mechanism", default="")
     parser.add_argument("--out", type=Path, default=Path("blackbox.jsonl"))
     parser.add_argument("--table", type=Path)
@@ -64,4 +64,4 @@ if __name__ == "__main__":
     if given.table:
         table(given.table)
     else:
-        campaign(given.seconds, given.out, given.mechanism)
+        campaign(given.runs, given.out, given.mechanism)

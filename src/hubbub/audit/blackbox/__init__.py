@@ -2,6 +2,7 @@
 
     outcome     what a subject gave back, and the events that are looked for in it
     runs        a subject in a process of its own: time limit, no network, errors as outputs
+    walk        noise that is walked through exactly, where a subject takes its noise as an argument
     logs        neighbouring logs: worst cases, random changes of them, smaller ones
     evidence    how sure a violation is, whenever one stops looking
     look        the story of one setting: search, test, shrink, a verdict
