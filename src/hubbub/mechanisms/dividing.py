@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from hubbub.errors import ParameterError
 from hubbub.public.groups import Grouping
-from hubbub.steps.keys import Keys, divided, divided_name
+from hubbub.steps.keys import Keys, base_of, divided, divided_name
 
 
 class Dividing:
@@ -16,6 +16,8 @@ class Dividing:
     name: ClassVar[str]
     divides: ClassVar[tuple[str, ...]] = ()
     """The tables that it can also release by group."""
+    instead: ClassVar[bool] = False
+    """Whether a table by group takes the place of the table it divides: (group, key) is then the key."""
     by: tuple[Grouping, ...] = ()
 
     @property
@@ -36,6 +38,8 @@ class Dividing:
             raise ParameterError(f"{self.name} releases no tables by group.", given=given, next="leave --by out")
         made = {name: divided(offers[base], grouping) for name, (base, grouping) in self.divided.items()}
         every = {**offers, **made}
+        if self.instead:
+            return every, self._in_their_place(wanted)
         if any(name in wanted for name in made):
             return every, wanted
         added = tuple(name for name, (base, _) in self.divided.items() if base in wanted)
@@ -46,3 +50,13 @@ class Dividing:
                 allowed=", ".join(self.divides),
             )
         return every, (*wanted, *added)
+
+    def _in_their_place(self, wanted: tuple[str, ...]) -> tuple[str, ...]:
+        """What is wanted, with (group, key) for the key: of one grouping, since each has noise of its own."""
+        if len(self.by) > 1 or any(base_of(table) not in self.divides for table in wanted):
+            raise ParameterError(
+                f"{self.name} treats (group, key) as the key: one grouping, and only tables that have groups.",
+                given=f"--by {', '.join(g.name for g in self.by)} with --tables {','.join(wanted)}",
+                allowed=f"one --by, and of {', '.join(self.divides)}",
+            )
+        return tuple(dict.fromkeys(divided_name(base_of(table), self.by[0]) for table in wanted))

@@ -26,7 +26,7 @@ from hubbub.mechanisms.noisy import Noisy
 from hubbub.privacy.account import Domain, Step, smallest_threshold
 from hubbub.privacy.guarantee import Claim, Neighbours
 from hubbub.steps import bound
-from hubbub.steps.keys import CLICKS, QUERIES, TRANSITIONS
+from hubbub.steps.keys import CLICKS, QUERIES, TRANSITIONS, base_of
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
@@ -51,6 +51,7 @@ class Korolova(LaplaceMechanism, register=True):
     proof = PROOF
     estimator = "hubbub.look.estimate.laplace:estimate"
     limiting = "d"
+    divides, instead = ("queries", "clicks"), True
     raw = (*RAW, "d_t")
     parameters = (
         EPSILON,
@@ -73,6 +74,11 @@ class Korolova(LaplaceMechanism, register=True):
 
     # ------------------------------------------------------------------ parameters
 
+    @property
+    def _tables(self) -> dict[str, str]:
+        """What is released, by what it is a table of: `queries`, or `queries_by_country` in its place."""
+        return {base_of(table): table for table in self.tables}
+
     def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
         """Raw parameters as given, or calibrated from (ε, δ), split equally over what is released."""
         if self.variant == "published" and self.neighbours is not Neighbours.ADD_REMOVE:
@@ -89,6 +95,11 @@ class Korolova(LaplaceMechanism, register=True):
                 given="--tables with transitions, --variant published",
                 next="use the strict variant, in which a pair of queries has a threshold of its own",
             )
+        if self.by and (self.serp is not None or self.variant == "published"):
+            raise ParameterError(
+                "The paper has no groups: (group, key) is the key of the strict variant, without a result list.",
+                given="--by with --serp or --variant published",
+            )
         if self.serp is not None and not {"queries", "clicks"} <= set(self.tables):
             raise ParameterError(
                 "A result list releases clicks of released queries: both tables are needed.",
@@ -100,7 +111,7 @@ class Korolova(LaplaceMechanism, register=True):
         settings: dict[str, Value] = {"d": given.get("d", 1)}
         for table in ("clicks", "transitions"):
             limit = NAMES[table][0]
-            if table in self.tables:
+            if table in self._tables:
                 settings[limit] = given.get(limit, 1)
             elif limit in given:
                 raise ParameterError(f"{limit} limits {table}, and no {table} are released.", given=given[limit])
@@ -113,14 +124,14 @@ class Korolova(LaplaceMechanism, register=True):
         return settings | self._calibrate(settings, Fraction(given["epsilon"]), Fraction(given["delta"]))
 
     def _raw_names(self) -> tuple[str, ...]:
-        names = ["b", "K"] if "queries" in self.tables else []
+        names = ["b", "K"] if "queries" in self._tables else []
         if self.variant == "published":
             names.append("b_q")
-        if "clicks" in self.tables:
+        if "clicks" in self._tables:
             names.append("b_c")
             if self.serp is None:
                 names.append("K_c")
-        if "transitions" in self.tables:
+        if "transitions" in self._tables:
             names += ["b_t", "K_t"]
         return tuple(names)
 
@@ -160,18 +171,20 @@ class Korolova(LaplaceMechanism, register=True):
         """Strict: one noise per table. Published: selection, counts and clicks each draw their own."""
         steps = []
         repeats = self.variant == "published"
-        if "queries" in self.tables:
+        if "queries" in self._tables:
             d = int(self.settings["d"])
             linf = d if repeats else 1
-            steps.append(Step("queries", self._number("b"), self._threshold("K"), d, d, linf, Domain.OPEN, PROOF))
+            steps.append(
+                Step(self._tables["queries"], self._number("b"), self._threshold("K"), d, d, linf, Domain.OPEN, PROOF)
+            )
             if repeats:
                 steps.append(Step("query counts", self._number("b_q"), None, d, d, linf, Domain.CLOSED, PROOF))
-        if "clicks" in self.tables:
+        if "clicks" in self._tables:
             d_c = int(self.settings["d_c"])
             linf = d_c if repeats else 1
             threshold, domain = (None, Domain.CLOSED) if self.serp else (self._threshold("K_c"), Domain.OPEN)
-            steps.append(Step("clicks", self._number("b_c"), threshold, d_c, d_c, linf, domain, PROOF))
-        if "transitions" in self.tables:
+            steps.append(Step(self._tables["clicks"], self._number("b_c"), threshold, d_c, d_c, linf, domain, PROOF))
+        if "transitions" in self._tables:
             d_t, threshold = int(self.settings["d_t"]), self._threshold("K_t")
             steps.append(Step("transitions", self._number("b_t"), threshold, d_t, d_t, 1, Domain.OPEN, PROOF))
         return tuple(steps)
@@ -179,11 +192,12 @@ class Korolova(LaplaceMechanism, register=True):
     def bounds(self) -> tuple[Bound, ...]:
         """First d, d_c and d_t, by the user's own data."""
         limits: list[Bound] = []
-        for table, (name, *_) in NAMES.items():
-            if table in self.tables and self.variant == "published":
+        for base, (name, *_) in NAMES.items():
+            table = self._tables.get(base, "")
+            if table and self.variant == "published":
                 how = "the first by time, repeats included"
                 limits.append(Bound(f"{table} per user", "l1", self._whole(name), how))
-            elif table in self.tables:
+            elif table:
                 limits += self._distinct(table, self._whole(name))
         return tuple(limits)
 
@@ -234,7 +248,7 @@ class Korolova(LaplaceMechanism, register=True):
         return counts
 
     def _bounded(self, table: str, secret: bytes) -> str:
-        keys, most = self.offers[table], int(self.settings[NAMES[table][0]])
+        keys, most = self.offers[table], int(self.settings[NAMES[base_of(table)][0]])
         if self.variant == "published":
             return bound.first_events(keys, most)
         if self.settings["keep"] == "random":
@@ -246,7 +260,7 @@ class Korolova(LaplaceMechanism, register=True):
         released: Tables = {}
         again = Noisy("query counts", self._number("b_q")) if self.variant == "published" else None
         for table in self.tables:
-            _, scale, least = NAMES[table]
+            _, scale, least = NAMES[base_of(table)]
             if table == "clicks" and self.serp is not None:  # line 6: every listed URL of a released query
                 listed = counts[table].under(released["queries"].ids)
                 released[table] = Noisy(table, self._number(scale)).every(noise, *listed)

@@ -44,7 +44,7 @@ NOT_OF_THE_LOG = {
         "mechanisms/__init__.py build",
         "mechanisms/anonymity/base.py resolve",
         "mechanisms/base.py __init__",
-        "mechanisms/dividing.py divide",
+        "mechanisms/dividing.py divide _in_their_place",
         "mechanisms/parameter.py _error",
         "mechanisms/crowd/__init__.py resolve _prior",
         "mechanisms/crowd/items.py resolve",

@@ -26,7 +26,6 @@ from hubbub.noise.laws import Law
 from hubbub.privacy.gaussian import DELTA_SLACK, SLACK, AnyStep, GaussianStep, Test, certify, mu2_of, mu_of
 from hubbub.steps import bound
 from hubbub.steps.counts import Integers
-from hubbub.steps.keys import QUERIES
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
@@ -63,7 +62,7 @@ class GaussianThreshold(Baseline, register=True):
 
         def step(threshold: int) -> GaussianStep:
             tests = (Test(1 << bits, variance, threshold),)
-            return GaussianStep("queries", (mu2_of(shift2, variance),), PROOF, tests, limit, True, not unit)
+            return GaussianStep(self.table, (mu2_of(shift2, variance),), PROOF, tests, limit, True, not unit)
 
         low, high = 1 << bits, (1 << bits) + 40 * math.isqrt(variance) + 40
         if certify([step(high)], epsilon) > delta:
@@ -77,11 +76,11 @@ class GaussianThreshold(Baseline, register=True):
     @property
     def selections(self) -> dict[str, Selection]:
         """One over pools, unless every user adds 1 to exact counts."""
-        return {} if self.unit else {"queries": self.selection}
+        return {} if self.unit else {self.table: self.selection}
 
     def laws(self) -> tuple[Law, ...]:
         """One draw."""
-        return self.selection.laws("queries")
+        return self.selection.laws(self.table)
 
     def steps(self) -> tuple[AnyStep, ...]:
         """One draw."""
@@ -94,17 +93,17 @@ class GaussianThreshold(Baseline, register=True):
 
     def thresholds(self) -> dict[str, int]:
         """The threshold in whole users, rounded up."""
-        return {"queries": -int(-self.selection.users(-1) // 1)}
+        return {self.table: -int(-self.selection.users(-1) // 1)}
 
     def survival(self) -> dict[str, RoundsTest]:
         """Of one round."""
-        return {"queries": RoundsTest(self.selection, unit=self.unit)}
+        return {self.table: RoundsTest(self.selection, unit=self.unit)}
 
     def missing(self) -> tuple[str, ...]:
         """Unit weights count users; other weights are shared."""
-        law = self.survival()["queries"]
+        law = self.survival()[self.table]
         if not self.unit:
-            return (law.words("queries"),)
+            return (law.words(self.table),)
         (even,) = super().missing()
         return (even + SURE.format(law.fewest(0.95)),)
 
@@ -112,27 +111,29 @@ class GaussianThreshold(Baseline, register=True):
         """The draw that passed is the count, so released rows were lucky."""
         if not self.unit:
             return super().intervals()
-        return {"queries": f"value +/- 1.96 noise_sd {measured.GAUSSIAN.sentence()}"}
+        return {self.table: f"value +/- 1.96 noise_sd {measured.GAUSSIAN.sentence()}"}
 
     def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
         """Count distinct users, or fix the users' pools where weights are shared."""
         from hubbub.steps.count import count
         from hubbub.steps.pools import fixed
 
+        keys = self.offers[self.table]
         if self.unit:
-            return {"queries": count(log, QUERIES, bound.random_keys(QUERIES, self.selection.limit, mode.secret), mode)}
-        return {"queries": fixed(log, QUERIES, self.selection.limit, self.selection.bits, mode)}
+            kept = bound.random_keys(keys, self.selection.limit, mode.secret)
+            return {self.table: count(log, keys, kept, mode)}
+        return {self.table: fixed(log, keys, self.selection.limit, self.selection.bits, mode)}
 
     def pairs(self, measured: Mapping[str, Any]) -> Generator[Draw, Any, Tables]:
         """Weights shared over a pool are a selection of one round."""
         if self.unit:
             return (yield from super().pairs(measured))
-        found = yield from select(measured["queries"], self.selection, "queries")
-        return {"queries": Released(found.ids, None, None)}
+        found = yield from select(measured[self.table], self.selection, self.table)
+        return {self.table: Released(found.ids, None, None)}
 
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         """With unit weights: noise, threshold; the value that passed is the count."""
-        return {"queries": counts["queries"].test(UnitWeights(self.selection), noise)}
+        return {self.table: counts[self.table].test(UnitWeights(self.selection, self.table), noise)}
 
 
 @dataclass(frozen=True)
@@ -140,11 +141,12 @@ class UnitWeights:
     """Noise and threshold for counts of users; the value that passed is the count."""
 
     plan: Selection
+    table: str = "queries"
 
     def __call__(self, n: Integers, noise: NoiseSource) -> Released:
         """Test every key; gives the keys that pass."""
         plan = self.plan
-        noisy = n * plan.unit + noise.gaussian("queries round 1", plan.variances[0], n.size)
+        noisy = n * plan.unit + noise.gaussian(f"{self.table} round 1", plan.variances[0], n.size)
         ids = np.flatnonzero(noisy >= plan.thresholds[0])
         users = (noisy[ids] + plan.unit // 2) // plan.unit
         return Released(ids, users, math.sqrt(plan.variances[0]) / plan.unit)

@@ -19,7 +19,6 @@ from hubbub.privacy.coins import CoinStep
 from hubbub.privacy.gaussian import AnyStep
 from hubbub.steps import bound
 from hubbub.steps.counts import Integers
-from hubbub.steps.keys import QUERIES
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
@@ -46,7 +45,7 @@ class Geometric(Baseline, register=True):
         with localcontext(Context(prec=40 + len(str(int(1 / whole))), rounding=ROUND_FLOOR)):
             share = 1 - (1 - Decimal(whole.numerator) / Decimal(whole.denominator)) ** (Decimal(1) / d)
             share *= 1 - Decimal(10) ** -14
-        self.step = CoinStep("queries", Fraction(settings["epsilon"]) / d, Fraction(share), d, PROOF)
+        self.step = CoinStep(self.table, Fraction(settings["epsilon"]) / d, Fraction(share), d, PROOF)
 
     def steps(self) -> tuple[AnyStep, ...]:
         """One step: a coin per key."""
@@ -56,11 +55,12 @@ class Geometric(Baseline, register=True):
         """Distinct users of each query."""
         from hubbub.steps.count import count
 
-        return {"queries": count(log, QUERIES, bound.random_keys(QUERIES, self.step.l0, mode.secret), mode)}
+        keys = self.offers[self.table]
+        return {self.table: count(log, keys, bound.random_keys(keys, self.step.l0, mode.secret), mode)}
 
     def perturb(self, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
         """Throw a coin for each key, and release the keys whose coins show heads."""
-        return {"queries": counts["queries"].test(Coins(self.step), noise)}
+        return {self.table: counts[self.table].test(Coins(self.step), noise)}
 
 
 @dataclass(frozen=True)

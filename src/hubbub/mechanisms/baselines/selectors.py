@@ -37,7 +37,13 @@ class Baseline(Mechanism):
     variants = ("strict",)
     proof = PROOF
     limiting = "d"
+    divides, instead = ("queries",), True
     parameters: ClassVar[tuple[Parameter, ...]] = (EPSILON, DELTA, BOUND)
+
+    @property
+    def table(self) -> str:
+        """The one table that it releases."""
+        return self.tables[0]
 
     def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
         """Fill in defaults, then calibrate."""
@@ -56,7 +62,7 @@ class Baseline(Mechanism):
     def bounds(self) -> tuple[Bound, ...]:
         """How many keys of each user are sampled before the first noise."""
         limit = int(self.settings["d"])
-        return (Bound("distinct queries per user", "l0", limit, "sample by a secret hash"),)
+        return (Bound(f"distinct {self.table} per user", "l0", limit, "sample by a secret hash"),)
 
     def claimed(self) -> Claim:
         """The calibration is ours, so what is claimed is what we prove."""
@@ -66,7 +72,7 @@ class Baseline(Mechanism):
 
     def intervals(self) -> dict[str, str]:
         """None: keys are released without numbers."""
-        return {"queries": "no counts are published"}
+        return {self.table: "no counts are published"}
 
     def spurious(self) -> str:
         """Only keys somebody holds are tested."""
@@ -81,7 +87,7 @@ class PooledBaseline(Baseline):
     @property
     def selections(self) -> dict[str, Selection]:
         """The integers of its one selection."""
-        return {"queries": self.selection}
+        return {self.table: self.selection}
 
     def calibrated(
         self, epsilon: float, delta: float, limit: int, shares: tuple[int, ...], margin: Fraction | None
@@ -96,37 +102,37 @@ class PooledBaseline(Baseline):
         novel = novel_delta(epsilon, delta, sum(spent) * (1 + SLACK), spent[0] * (1 - SLACK), limit)
         chances = [novel * share / whole / limit for share in shares]
         selection = fresh(bits, variances, margin, limit, chances)
-        if certify([selection.step("queries", PROOF, tightened=True)], epsilon) > delta:
+        if certify([selection.step(self.table, PROOF, tightened=True)], epsilon) > delta:
             raise OurBug("the calibrated constants do not meet δ")
         return selection
 
     def laws(self) -> tuple[Law, ...]:
         """The laws that its rounds draw from."""
-        return self.selection.laws("queries")
+        return self.selection.laws(self.table)
 
     def steps(self) -> tuple[AnyStep, ...]:
         """All rounds are one step."""
-        return (self.selection.step("queries", PROOF, tightened=True),)
+        return (self.selection.step(self.table, PROOF, tightened=True),)
 
     def thresholds(self) -> dict[str, int]:
         """The last round's threshold in whole users who hold nothing else, rounded up."""
-        return {"queries": -int(-self.selection.users(-1) // 1)}
+        return {self.table: -int(-self.selection.users(-1) // 1)}
 
     def missing(self) -> tuple[str, ...]:
         """Weights, not counts, pass the threshold."""
-        return (RoundsTest(self.selection).words("queries"),)
+        return (RoundsTest(self.selection).words(self.table),)
 
     def survival(self) -> dict[str, RoundsTest]:
         """Of its rounds."""
-        return {"queries": RoundsTest(self.selection)}
+        return {self.table: RoundsTest(self.selection)}
 
     def measure(self, log: SearchLog, mode: RunMode) -> dict[str, Any]:
         """Pools, fixed before the first noise."""
         from hubbub.steps.pools import fixed
 
-        return {"queries": fixed(log, QUERIES, self.selection.limit, self.selection.bits, mode)}
+        return {self.table: fixed(log, self.offers[self.table], self.selection.limit, self.selection.bits, mode)}
 
     def pairs(self, measured: Mapping[str, Any]) -> Generator[Draw, Any, Tables]:
         """Select keys in rounds; numbers are not released."""
-        found = yield from select(measured["queries"], self.selection, "queries")
-        return {"queries": Released(found.ids, None, None)}
+        found = yield from select(measured[self.table], self.selection, self.table)
+        return {self.table: Released(found.ids, None, None)}

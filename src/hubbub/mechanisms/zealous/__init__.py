@@ -63,6 +63,7 @@ class Zealous(LaplaceMechanism, register=True):
     paper_counts = "users"
     estimator = "hubbub.look.estimate.zealous:estimate"
     limiting = "m"
+    divides, instead = ("queries", "clicks"), True
     raw = (*RAW, "analysis", "U", "of", "size", "first")
     parameters = (
         EPSILON,
