@@ -55,7 +55,16 @@ def main() -> None:
     for rows in given.rows or [1_000_000, 11_000_000]:
         log = given.data / f"log-{rows}.parquet"
         if not log.exists():
-            words = ["synth", "--users", str(round(rows / 54.7)), "--out", str(log), "--quiet"]
+            words = [
+                "synth",
+                "--vocabulary",
+                "made-up",
+                "--users",
+                str(round(rows / 54.7)),
+                "--out",
+                str(log),
+                "--quiet",
+            ]
             subprocess.run([sys.executable, "-m", "hubbub", *words], check=True)
         floors, ours = [], []
         for _ in range(given.repeats):

@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 from hubbub.public.pool import build as build_pool
+from hubbub.synth import SYLLABIC
 from hubbub.synth.run import synthesise
 
 POOL = 100_000
@@ -38,7 +39,7 @@ def main() -> None:
     options.data.mkdir(parents=True, exist_ok=True)
     log, pool, out = (options.data / name for name in (f"compare-{options.users}.parquet", "pool.parquet", "compared"))
     if not log.exists():
-        synthesise(options.users, log)
+        synthesise(options.users, log, vocabulary=SYLLABIC)
     if not pool.exists():
         build_pool(pool, size=POOL)
     shutil.rmtree(out, ignore_errors=True)

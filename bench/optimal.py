@@ -29,6 +29,7 @@ from hubbub.mechanisms.optimal.published.diverse import most_pairs
 from hubbub.mechanisms.optimal.published.problem import Limit, Problem
 from hubbub.mechanisms.optimal.published.size import largest, optimum
 from hubbub.mechanisms.optimal.words import seconds_ahead
+from hubbub.synth import SYLLABIC
 from hubbub.synth.run import synthesise
 
 LN2 = Limit(Fraction(7, 10), Fraction(1, 2))
@@ -97,7 +98,7 @@ def instance(size: str, seed: int) -> Problem:
     order = BY_CLICKS if size == "drawn" else ANY
     with tempfile.TemporaryDirectory(prefix="hubbub-bench-") as folder:
         path = Path(folder) / "log.parquet"
-        synthesise(users, path, seed=seed)
+        synthesise(users, path, seed=seed, vocabulary=SYLLABIC)
         sql = duckdb.connect()
         sql.execute(
             f"""CREATE TABLE held AS WITH log AS (SELECT "user" AS uid, query, url FROM '{path}' WHERE url IS NOT NULL),

@@ -24,6 +24,7 @@ from hubbub.noise import SecureNoise
 from hubbub.public.lists import QueryPool, read_pool
 from hubbub.release.rows import named_rows, sort_rows
 from hubbub.steps.mode import run_mode
+from hubbub.synth import SYLLABIC
 from hubbub.synth.run import synthesise
 
 
@@ -64,7 +65,7 @@ def main() -> None:
     options.data.mkdir(parents=True, exist_ok=True)
     parquet = options.data / f"synth-{options.users}.parquet"
     if not parquet.exists():
-        synthesise(options.users, parquet)
+        synthesise(options.users, parquet, vocabulary=SYLLABIC)
     best: dict[int, tuple[float, dict[str, int]]] = {}
     pools, reading = {}, {}
     for size in (options.small, options.large):

@@ -254,9 +254,10 @@ def main() -> None:
     for rows in options.rows or [1_000_000, 10_000_000, 36_000_000]:
         log = options.data / f"log-{rows}.parquet"
         if not log.exists():
+            from hubbub.synth import SYLLABIC
             from hubbub.synth.run import synthesise
 
-            synthesise(round(rows / 54.7), log)
+            synthesise(round(rows / 54.7), log, vocabulary=SYLLABIC)
         runs = cells.setdefault(str(rows), {})
         for turn in range(options.repeats):
             for name in names:

@@ -222,7 +222,18 @@ def sources(options: argparse.Namespace) -> Iterator[tuple[str, Path, dict[str, 
     for preset in filter(None, options.presets.split(",")):
         path = options.data / f"{preset}-{options.users}.parquet"
         if not path.exists():
-            make = [sys.executable, "-m", "hubbub", "synth", "--users", str(options.users), "--preset", preset]
+            make = [
+                sys.executable,
+                "-m",
+                "hubbub",
+                "synth",
+                "--vocabulary",
+                "made-up",
+                "--users",
+                str(options.users),
+                "--preset",
+                preset,
+            ]
             subprocess.run([*make, "--out", str(path), "--quiet"], check=True)
         yield f"{preset}, {options.users:,} users", path, None
     outside = os.environ.get("HUBBUB_DATA")

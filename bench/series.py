@@ -35,6 +35,7 @@ from hubbub.release.plan import Plan
 from hubbub.release.story import run_release
 from hubbub.series import SeriesPlan, add, fix
 from hubbub.steps.mode import RunMode
+from hubbub.synth import SYLLABIC
 from hubbub.synth.run import synthesise
 
 PERIODS, LENGTH, DELTA = 12, "8 days", "1e-6"
@@ -55,7 +56,7 @@ def main() -> None:
         place = Path(work)
         path = asked.data or place / "clean.parquet"
         if not path.exists():
-            synthesise(asked.users, place / "log.tsv", preset="aol", seed=asked.seed)
+            synthesise(asked.users, place / "log.tsv", preset="aol", seed=asked.seed, vocabulary=SYLLABIC)
             with read_log(place / "log.tsv", format="aol", work=place) as log:
                 shutil.copy(log.ingested.log, path)
         parts = asked.parts.split(",")

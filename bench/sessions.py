@@ -1,6 +1,7 @@
 """What sessions cost beside the floor: DuckDB's bare GROUP BY on the same Parquet.
 
-    hubbub synth --users 30000 --out log.parquet && python bench/sessions.py log.parquet [--l_q 3] [--memory 4GB]
+    hubbub synth --vocabulary made-up --users 30000 --out log.parquet
+    python bench/sessions.py log.parquet [--l_q 3] [--memory 4GB]
 
 Ours is everything from the cleaned log to the written tables of sessions (and clicks with --clicks). Each run is a
 process of its own, so that its peak memory is its own; the best of the repeats counts, and the runs alternate.

@@ -22,6 +22,7 @@ from hubbub.cli.options import NewLogOptions, OwnerOptions
 from hubbub.log import read_log
 from hubbub.studio.state import OpenedLog, Studio
 from hubbub.studio.views import Views
+from hubbub.synth import SYLLABIC
 from hubbub.synth.run import synthesise
 
 ASKED = {
@@ -56,7 +57,7 @@ def main() -> None:
         folder = Path(text)
         log = Path(given.log) if given.log else folder / "log.parquet"
         if not given.log:
-            synthesise(given.users, log)
+            synthesise(given.users, log, vocabulary=SYLLABIC)
         options = NewLogOptions(ledger=str(folder / "ledger.sqlite"))
         studio = Studio(folder, Owner(), options, OwnerOptions(), opened=OpenedLog(log.name))
         loading = milliseconds(lambda: studio.look(lambda progress: read_log(log, progress=progress)))

@@ -25,7 +25,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hubbub.synth import PRESETS, generate
+from hubbub.synth import PRESETS, SYLLABIC, generate
 from hubbub.synth.run import synthesise
 
 Ints = npt.NDArray[np.int64]
@@ -110,7 +110,7 @@ def totals(users: int, preset: str, seed: int, folder: str) -> Iterator[str]:
     tenth = 100 + 37 * 65_742
     engine.execute("CREATE TABLE queries (q UBIGINT)")
     engine.execute('CREATE TABLE clicks ("user" BIGINT, q UBIGINT, u UBIGINT)')
-    for batch in generate(users, seed, preset):
+    for batch in generate(users, seed, preset, vocabulary=SYLLABIC):
         places = Searches(batch)
         found["rows"] += batch.num_rows
         found["click rows"] += batch.num_rows - batch["url"].null_count
@@ -158,7 +158,7 @@ def zealous(users: int, preset: str, seed: int, folder: str) -> Iterator[str]:
     engine, instances = database(folder), dict.fromkeys(ITEMS, 0)
     for name in ITEMS:
         engine.execute(f'CREATE TABLE {name} ("user" BIGINT, item UBIGINT)')
-    for batch in generate(users, seed, preset):
+    for batch in generate(users, seed, preset, vocabulary=SYLLABIC):
         places = Searches(batch)
         first = np.flatnonzero(places.search)
         query = batch["query"].take(pa.array(first))
@@ -211,7 +211,7 @@ def zealous(users: int, preset: str, seed: int, folder: str) -> Iterator[str]:
 def fears(users: int, preset: str, seed: int, folder: str) -> Iterator[str]:
     """How many users ask each completion."""
     asked: dict[str, set[str]] = {}
-    for batch in generate(users, seed, preset):
+    for batch in generate(users, seed, preset, vocabulary=SYLLABIC):
         for row in batch.filter(pc.starts_with(batch["query"], "fear of ")).select(["user", "query"]).to_pylist():
             asked.setdefault(row["query"], set()).add(row["user"])
     yield "| query | users |\n|---|---|"
@@ -226,7 +226,7 @@ def speed(users: int, preset: str, seed: int, folder: str) -> Iterator[str]:
         out = Path(folder, name)
         wall, cpu = time.perf_counter(), time.process_time()
         truth = Path(folder, "truth") if "truth" in name else None
-        made = synthesise(users, out, preset=preset, seed=seed, truth=truth)
+        made = synthesise(users, out, preset=preset, seed=seed, truth=truth, vocabulary=SYLLABIC)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         yield f"| {name} | {made.rows:,} | {wall:.1f} | {cpu:.1f} | {made.rows / cpu:,.0f} | {peak:.0f} |"

@@ -22,6 +22,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 
 from hubbub.log import read_log
+from hubbub.synth import SYLLABIC
 from hubbub.synth.run import synthesise
 from hubbub.worth.evidence import TABLES
 from hubbub.worth.tasks import Evidence, Truth, build, tasks
@@ -50,7 +51,7 @@ def measure(users: int, names: list[str], held: int, memory: str, data: Path) ->
     path, truth = data / f"tasks-{users}.parquet", data / f"tasks-{users}-truth"
     if not path.exists():
         data.mkdir(parents=True, exist_ok=True)
-        synthesise(users, path, truth=truth)
+        synthesise(users, path, truth=truth, vocabulary=SYLLABIC)
     rows: Rows = {}
     peak, begun = Peak(), now()
 

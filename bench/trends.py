@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 
 from hubbub.show.series.published import SHOWN, SeriesNumbers
 from hubbub.show.series.trends import find_trends
-from hubbub.synth import PRESETS, Changes, lasting
+from hubbub.synth import PRESETS, SYLLABIC, Changes, lasting
 from hubbub.synth.run import synthesise
 
 SD = 31
@@ -38,7 +38,14 @@ def truth(users: int, seed: int = 0, changing: int = 35) -> tuple[list[str], lis
     changes = Changes("week", changing, changing, changing, 0, ranks=(2, 1200), arriving=0.2, leaving=0.2)
     shape = replace(lasting(PRESETS["aol"], "2025-01-06", 98), changes=changes)
     with TemporaryDirectory() as folder:
-        made = synthesise(users, Path(folder) / "log.parquet", preset=shape, seed=seed, truth=Path(folder) / "truth")
+        made = synthesise(
+            users,
+            Path(folder) / "log.parquet",
+            preset=shape,
+            seed=seed,
+            truth=Path(folder) / "truth",
+            vocabulary=SYLLABIC,
+        )
         told = pq.read_table(made.truth["periods"])
         changed = pq.read_table(made.truth["changes"]).to_pylist()
     weeks = sorted(set(told["period"].to_pylist()))

@@ -159,7 +159,18 @@ def main() -> None:
     for preset in filter(None, options.presets.split(",")):
         path = options.data / f"{preset}-{options.users}.parquet"
         if not path.exists():
-            make = [sys.executable, "-m", "hubbub", "synth", "--users", str(options.users), "--preset", preset]
+            make = [
+                sys.executable,
+                "-m",
+                "hubbub",
+                "synth",
+                "--vocabulary",
+                "made-up",
+                "--users",
+                str(options.users),
+                "--preset",
+                preset,
+            ]
             subprocess.run([*make, "--out", str(path), "--quiet"], check=True)
         with (
             tempfile.TemporaryDirectory() as work,

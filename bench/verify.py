@@ -101,7 +101,19 @@ def opened(name: str, options: argparse.Namespace) -> Iterator[SearchLog]:
     with tempfile.TemporaryDirectory() as folder:
         if name == "aol":
             source: Any = f"{folder}/log.tsv"
-            make = [sys.executable, "-m", "hubbub", "synth", "--users", str(options.users), "--out", source, "--quiet"]
+            make = [
+                sys.executable,
+                "-m",
+                "hubbub",
+                "synth",
+                "--vocabulary",
+                "made-up",
+                "--users",
+                str(options.users),
+                "--out",
+                source,
+                "--quiet",
+            ]
             subprocess.run(make, check=True)
             reading: dict[str, Any] = {"format": "aol"}
         elif name == "excite":

@@ -155,13 +155,14 @@ def _released(subject: Subject) -> dict[str, list[tuple[int, float | None]]]:
 def check_task(task: Task, users: int = 200) -> None:
     """A task's promises on a made-up log: the log as its own release loses nothing, an empty release is no crash."""
     from hubbub.log import read_log
+    from hubbub.synth import SYLLABIC
     from hubbub.synth.run import synthesise
 
     assert task.name and task.about and task.paper and task.reads, "a task states its name, what it is about and reads"
     assert set(task.reads) <= set(TABLES), f"it reads tables that nobody has: {task.reads}"
     with tempfile.TemporaryDirectory() as folder:
         path, truth = Path(folder) / "log.parquet", Path(folder) / "truth"
-        synthesise(users, path, truth=truth)
+        synthesise(users, path, truth=truth, vocabulary=SYLLABIC)
         with read_log(path) as log:
             for counts in ("users", "count"):
                 whole = Evidence.of_log(log, counts)
@@ -193,12 +194,13 @@ def check_exporter(form: Format, users: int = 600) -> None:
     """An exporter's promises on a made-up release: it says what it is, lists what it writes, and repeats itself."""
     from hubbub.log import read_log
     from hubbub.release import release
+    from hubbub.synth import SYLLABIC
     from hubbub.synth.run import synthesise
 
     assert form.name and form.about, "an exporter states its name and what it writes"
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        synthesise(users, place / "log.parquet")
+        synthesise(users, place / "log.parquet", vocabulary=SYLLABIC)
         mechanism = build("crowd", {"epsilon": 8, "delta": "1e-6"}, tables=["queries", "clicks", "transitions"])
         with read_log(place / "log.parquet") as log:
             release(log, mechanism, place / "release", ledger=place / "ledger.sqlite")

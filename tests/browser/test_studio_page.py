@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from hubbub.synth.run import synthesise
 from tests.browser.conftest import NARROW, WIDE, OpenPage, axe, overflow, studio, tab_stops
 from tests.browser.made_up import publish, some_tables
+from tests.made_up import synthesise
 
 WAIT = 90_000
 

@@ -135,7 +135,7 @@ class Tracer:
 
 def trace(users: int = 300) -> Way:
     """Make up a log, release it once, and give back what was called."""
-    from hubbub.synth.run import synthesise
+    from tests.made_up import synthesise
 
     tracer = Tracer(Path(hubbub.__file__).parent)
     with tempfile.TemporaryDirectory() as work:

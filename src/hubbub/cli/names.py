@@ -80,6 +80,10 @@ NAMES = {
         "aol",
         "gotz",
     ),
+    "vocabularies": (
+        "en",
+        "made-up",
+    ),
     "tasks": (
         "clustering",
         "counts",

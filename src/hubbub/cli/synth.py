@@ -19,6 +19,13 @@ def synth(
     preset: Annotated[
         str, typer.Option(help="The shape of the log: {presets}.", autocompletion=completing("presets"))
     ] = "aol",
+    vocabulary: Annotated[
+        str,
+        typer.Option(
+            help="Its words: {vocabularies}. The log is the same in each but for its texts.",
+            autocompletion=completing("vocabularies"),
+        ),
+    ] = "en",
     seed: Annotated[int, typer.Option(help="The same seed gives the same log.")] = 0,
     truth: Annotated[
         str | None, typer.Option(help="A new folder for serp, topics, intents, … (.parquet).", metavar="DIR")
@@ -58,6 +65,7 @@ def synth(
         Path(out),
         preset=replace(lasting(preset_called(preset), start, days), changes=changes),
         seed=seed,
+        vocabulary=vocabulary,
         truth=Path(truth) if truth else None,
         canaries=planted,
         groups=groups,
@@ -72,6 +80,7 @@ def synth(
             "rows": made.rows,
             "users": users,
             "preset": preset,
+            "vocabulary": vocabulary,
             "seed": seed,
             "canaries": len(planted),
             "seconds": round(made.seconds, 3),

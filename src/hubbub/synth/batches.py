@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from hubbub.errors import ParameterError
 from hubbub.ingest.schema import SCHEMA
+from hubbub.public.words import ENGLISH
 from hubbub.synth.canaries import Canary, Planted, plant
 from hubbub.synth.clicks import Pages
 from hubbub.synth.hashing import Ints, root
@@ -27,14 +28,16 @@ def generate(
     seed: int = 0,
     preset: str | Preset = "aol",
     *,
+    vocabulary: str = ENGLISH,
     canaries: Sequence[Canary] = (),
     truth: bool = False,
     chunk_users: int = CHUNK_USERS,
 ) -> Iterator[pa.RecordBatch]:
     """A log in SearchLog's columns, grouped by user and ordered by time within a user.
 
-    With `truth`, `intent` and `variant` say which query it is; a canary has the intent -1, -2, … The log is the same
-    for every `chunk_users`, and without canaries a user's rows are the same for every number of users.
+    In every `vocabulary` only its texts differ. With `truth`, `intent` and `variant` say which query it is; a
+    canary has the intent -1, -2, … The log is the same for every `chunk_users`, and without canaries a user's rows are
+    the same for every number of users.
     """
     if users < 1:
         raise ParameterError("A log needs users.", given=users, allowed="1 or more")
@@ -42,7 +45,7 @@ def generate(
         raise ParameterError("A chunk needs users.", given=chunk_users, allowed="1 or more")
     if not 0 <= seed < 1 << 63:
         raise ParameterError("A seed is a whole number.", given=seed, allowed="0 to 2^63 - 1")
-    return _batches(World(seed, preset), users, seed, canaries, truth, chunk_users)
+    return _batches(World(seed, preset, vocabulary), users, seed, canaries, truth, chunk_users)
 
 
 def planted(world: World, users: int, seed: int, canaries: Sequence[Canary]) -> Planted:

@@ -100,6 +100,8 @@ class Purpose(IntEnum):
     DEVICE = auto()
     OTHER_DEVICE = auto()
     WHICH_DEVICE = auto()
+    # the wording of a readable log
+    SORT = auto()
 
 
 def _mixed(number: int) -> int:

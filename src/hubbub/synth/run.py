@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from hubbub.errors import ParameterError
 from hubbub.files import require_free as require_free_folder
 from hubbub.files import whole
 from hubbub.ingest.schema import SCHEMA
+from hubbub.public.words import ENGLISH
 from hubbub.synth.batches import CHUNK_USERS, generate, planted
 from hubbub.synth.canaries import Canary
 from hubbub.synth.groups import GROUP_COLUMNS, with_groups
@@ -38,6 +40,7 @@ def synthesise(
     *,
     preset: str | Preset = "aol",
     seed: int = 0,
+    vocabulary: str = ENGLISH,
     truth: Path | None = None,
     canaries: Sequence[Canary] = (),
     groups: bool = False,
@@ -56,13 +59,13 @@ def synthesise(
         require_free_folder(truth)
         if truth.absolute() in (out.absolute(), *out.absolute().parents):
             raise ParameterError("The log cannot be inside the folder of the truth.", given=out, next="choose another")
-    batches = generate(
-        users, seed, preset, canaries=canaries, truth=groups or truth is not None, chunk_users=chunk_users
-    )
+    told_too = groups or truth is not None
+    options: dict[str, Any] = {"vocabulary": vocabulary, "truth": told_too, "chunk_users": chunk_users}
+    batches = generate(users, seed, preset, canaries=canaries, **options)
     with ExitStack() as stack:
         told = None
         if truth is not None:
-            world = World(seed, preset)
+            world = World(seed, preset, vocabulary)
             stack.enter_context(plain_errors(truth))
             told = TruthWriter(
                 stack.enter_context(whole(truth)), world, users, seed, canaries, planted(world, users, seed, canaries)

@@ -12,10 +12,11 @@ import numpy as np
 
 from hubbub.synth.curves import choose
 from hubbub.synth.hashing import Ints, Keys, Mask, Purpose, below, child, draw, salted
+from hubbub.synth.numbers import COMPLETIONS
 from hubbub.synth.people import Users, UserSessions
 from hubbub.synth.queries import settled
 from hubbub.synth.vocabulary import RESIDUES, TOPICS
-from hubbub.synth.world import COMPLETIONS, World
+from hubbub.synth.world import World
 
 UNBENT = 4 * RESIDUES  # the most popular intents have no topic to be bent to
 RARE_SPELLINGS, MANY_SPELLINGS = 24.0, 300.0

@@ -13,6 +13,7 @@ from hubbub.synth.hashing import Ints, Mask
 from hubbub.synth.vocabulary import COMMON, ENDINGS, FEARS, LETTERS, PHRASE, PREFIXES, SYLLABLES
 
 Pieces = npt.NDArray[np.int16]
+Places = npt.NDArray[np.int32]
 
 TWO_SYLLABLES = 60_000  # words with two syllables; then three, and four where three do not suffice
 SITES = len(COMMON) + 70_000  # a site's name is the word 7 · rank further on
@@ -54,14 +55,19 @@ def name(sites: Ints) -> Pieces:
     return word(SITES + 7 * sites)
 
 
-def join(pieces: Pieces, texts: Ints | None = None, present: Mask | None = None) -> pa.Array:
-    """A column of texts from a matrix of pieces.
+def join(
+    pieces: Pieces | Places,
+    texts: Ints | None = None,
+    present: Mask | None = None,
+    table: pa.Array = TABLE,
+) -> pa.Array:
+    """A column of texts from a matrix of pieces, which are places in a table; the piece 0 is none.
 
     A text is one row of the matrix, or, where `texts` is given, the next texts[i] rows; it is NULL where `present`
     says so.
     """
     used = pieces != 0
-    parts = TABLE.take(pa.array(pieces[used]))
+    parts = table.take(pa.array(pieces[used]))
     ends = np.cumsum(used.sum(axis=1))
     if texts is not None:
         ends = np.append(0, ends)[np.cumsum(texts)]

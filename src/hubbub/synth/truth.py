@@ -26,15 +26,16 @@ import pyarrow.compute as pc
 
 from hubbub.errors import OutputError
 from hubbub.synth import canaries as planting
-from hubbub.synth import text
 from hubbub.synth.canaries import Canary, Planted
 from hubbub.synth.groups import GROUPED, users_by_group
 from hubbub.synth.hashing import Ints
+from hubbub.synth.made_up import RANKED_WORDS
+from hubbub.synth.numbers import COMPLETIONS
 from hubbub.synth.over_time import CHANGES, IN_PERIODS, STAYS, changes, shares, stays, users_by_period
 from hubbub.synth.presets import Preset
 from hubbub.synth.queries import queries
 from hubbub.synth.vocabulary import FEARS, PHRASE, RESIDUES
-from hubbub.synth.world import COMPLETIONS, World
+from hubbub.synth.world import World
 from hubbub.synth.write import Parquet
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ NAMES = ("intents", "topics", "completions", "serp", "document_frequency", "cana
 MORE_NAMES = ("changes", "periods", "stays")
 SERP_USERS, SERP_DEPTH = 5, 10
 MEMORY = "1GB"
-RANKED_WORDS, RANKED_SITES = 300_000, 50_000  # keywords further down are alike: rare
 TEXT, WHOLE = pa.string(), pa.int64()
 INTENTS = pa.schema([("query", TEXT), ("intent", WHOLE), ("variant", pa.int32()), ("kind", TEXT), ("users", WHOLE)])
 TOPIC = pa.schema([("query", TEXT), ("topic", TEXT)])
@@ -168,7 +168,7 @@ class TruthWriter:
 
     def _documents(self) -> Iterator[pa.RecordBatch]:
         """The rows of `document_frequency`: each keyword with as many documents as its frequency rank gives it."""
-        self._engine.register("known", ranked_keywords(self.world))
+        self._engine.register("known", self.world.wording.keywords(self.world))
         for batch in self._read(
             f"""SELECT keyword, coalesce(rank, {RANKED_WORDS}) AS rank, md5_number_lower(keyword) AS key
                 FROM (SELECT DISTINCT unnest(string_split(query, ' ')) AS keyword FROM intents)
@@ -234,18 +234,6 @@ def engine(work: Path) -> duckdb.DuckDBPyConnection:
         "autoload_known_extensions": False,
     }
     return duckdb.connect(str(work / "truth.duckdb"), config=settings)
-
-
-def ranked_keywords(world: World) -> pa.Table:
-    """Keywords that are not rare, with a frequency rank: words, then names and addresses of sites."""
-    words, sites = np.arange(RANKED_WORDS), np.arange(1, RANKED_SITES)
-    forms = [world.spelled(sites, form) for form in (0, 1, 2)]
-    return pa.table(
-        {
-            "keyword": pa.concat_arrays([text.join(text.word(words)), *forms]),
-            "rank": pa.array(np.concatenate([words, *(10 * sites * (form + 1) for form in (0, 1, 2))])),
-        }
-    )
 
 
 def completions(world: World) -> pa.Table:

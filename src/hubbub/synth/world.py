@@ -11,20 +11,14 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from hubbub.synth import text
 from hubbub.synth.changes import Periods, changing
 from hubbub.synth.curves import Ranks, choose, cumulative
 from hubbub.synth.hashing import Ints, Keys, Mask, Purpose, child, draw, normal, root, salted
+from hubbub.synth.numbers import ADDED, COMPLETIONS, OWN_SITES, PHRASES, SMALL, SMALL_SITES, WORD_BITS, WORDS
 from hubbub.synth.presets import Preset, preset
-from hubbub.synth.vocabulary import COMMON, ENDINGS, FEARS, FUNCTION_WORDS, RESIDUES, TOPICS
+from hubbub.synth.vocabulary import COMMON, FEARS, FUNCTION_WORDS, RESIDUES, TOPICS
+from hubbub.synth.wordings import ENGLISH, wording
 
-COMPLETIONS = 1 << 56  # intents from here on are "fear of …"; COMPLETIONS + 64 i + the residue of health
-SMALL = 1 << 57  # SMALL + site
-WORDS = 1 << 58  # WORDS + word
-PHRASES = 1 << 59  # PHRASES + first word · 2^23 + second word
-WORD_BITS = 23
-OWN_SITES = 1_000_000  # navigational intents below this have a site each; the others share small ones
-SMALL_SITES = 4_000_000
 TOPICAL_WORDS = 0.7  # of the rare words of an intent belong to its topic
 TOPICAL_SITES = 8 * RESIDUES  # sites from this rank on belong to a topic
 SHARED_RESULTS = 0.5
@@ -33,10 +27,11 @@ KINDS = ("informational", "navigational", "completion", "canary")
 
 
 class World:
-    """The world of one seed and preset."""
+    """The world of one seed and preset, in the words of one vocabulary."""
 
-    def __init__(self, seed: int = 0, name: str | Preset = "aol") -> None:
+    def __init__(self, seed: int = 0, name: str | Preset = "aol", vocabulary: str = ENGLISH) -> None:
         self.preset = preset(name)
+        self.wording = wording(vocabulary)
         self.key = salted(root(seed), Purpose.WORLD)
         needs, queries, clicks = self.preset.needs, self.preset.queries, self.preset.clicks
         self.popularity = Ranks(needs.knots, needs.density, needs.head)
@@ -143,26 +138,27 @@ class World:
         sites[first] = self.own_site(intents[first])
         return sites
 
-    def ending(self, sites: Ints) -> Ints:
-        """Which of ENDINGS the site's address has."""
-        bits = salted(child(self.key, sites), Purpose.ENDING)
-        return (bits >> np.uint64(60)).astype(np.int64) % len(ENDINGS)
+    def shape(self, intents: Ints, variants: Ints) -> tuple[Ints, Mask]:
+        """How many words an informational query has, and whether its last is not the canonical one."""
+        canonical = self.length(intents)
+        drops = (variants == 2) & (canonical > 1)
+        adds = (variants == 1) | ((variants >= 4) & (variants % 4 == 0)) | ((variants == 2) & ~drops)
+        replaces = (variants >= 3) & ~adds
+        adds |= replaces & (canonical == 1)
+        return canonical + adds - drops, adds | replaces
+
+    def asked_words(self, intents: Ints, variants: Ints) -> tuple[Ints, Ints, Ints]:
+        """The words of informational queries, one after the other, with their slots; and how many each query has."""
+        length, changes = self.shape(intents, variants)
+        owner = np.repeat(np.arange(len(intents)), length)
+        slot = np.arange(len(owner)) - np.repeat(np.cumsum(length) - length, length)
+        last = slot == length[owner] - 1
+        other = np.where(last & changes[owner], variants[owner] + ADDED, slot)
+        return self.words(intents[owner], slot, (slot == 0) | last, other), slot, length
 
     def urls(self, sites: Ints, present: Mask | None = None) -> pa.Array:
         """The addresses of sites; with `present`, a column in which the others are NULL."""
-        pieces = np.empty((len(sites), 6), np.int16)
-        pieces[:, 0] = text.PREFIX + 3
-        pieces[:, 1:5] = text.name(sites)
-        pieces[:, 5] = text.ENDING + self.ending(sites)
-        return text.join(pieces, present=present)
-
-    def spelled(self, sites: Ints, form: int) -> pa.Array:
-        """The names of sites as they are asked for: name, name.com or www.name.com for the forms 0, 1 and 2."""
-        pieces = np.zeros((len(sites), 6), np.int16)
-        pieces[:, 0] = text.PREFIX if form == 2 else 0
-        pieces[:, 1:5] = text.name(sites)
-        pieces[:, 5] = text.ENDING + self.ending(sites) if form else 0
-        return text.join(pieces)
+        return self.wording.urls(self, sites, present)
 
     def serp(self, intents: Ints, depth: int = 10) -> pa.Array:
         """The addresses of the public result lists, `depth` for each intent."""

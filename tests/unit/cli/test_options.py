@@ -35,8 +35,8 @@ MECHANISM = f"--mechanism --epsilon --delta --set --variant --neighbours --table
 OWNER = "--users-public --new-population --other-people --allow-empty --drop-outside"
 PROMISED = {
     "demo": "--out=demo --users=20000",
-    "synth": "--users! --out! --preset=aol --seed=0 --truth --canaries --start --days --every=month --changing=0 "
-    "--arriving=0.0 --leaving=0.0 --groups=False",
+    "synth": "--users! --out! --preset=aol --vocabulary=en --seed=0 --truth --canaries --start --days --every=month "
+    "--changing=0 --arriving=0.0 --leaving=0.0 --groups=False",
     "inspect": f"log {LOG} --max-rejects --rejects",
     "estimate": f"log {LOG} --max-rejects {MECHANISM} --users --preset --sample --runs",
     "release": f"log {LOG} --max-rejects {MECHANISM} {OWNER} --out --seed "
@@ -110,7 +110,7 @@ def test_every_command_option_and_default_is_there() -> None:
         ("evaluate", ("tasks", "formats")),
         ("attack", ("attacks",)),
         ("export", ("exports",)),
-        ("synth", ("presets",)),
+        ("synth", ("presets", "vocabularies")),
         ("ledger plan", ("mechanisms",)),
     ],
 )

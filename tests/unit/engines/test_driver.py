@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.made_up import synthesise
 
 from hubbub.engines.duckdb import DuckDB
 from hubbub.log import SearchLog, read_log
@@ -25,7 +26,6 @@ from hubbub.privacy.ledger import Ledger
 from hubbub.public.lists import QueryPool, UrlList
 from hubbub.release.plan import Plan
 from hubbub.release.story import run_release
-from hubbub.synth.run import synthesise
 
 FEW = 200
 """Rows of a public histogram (hours of a week), and of questions that answer with one number."""

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from tests.conftest import Hubbub, document
+from tests.made_up import synthesise
 
 from hubbub.log import read_log
 from hubbub.papers.experiments import draws, experiments
 from hubbub.papers.experiments.own import OwnLog
 from hubbub.privacy.ledger import Ledger
-from hubbub.synth.run import synthesise
 
 pytestmark = pytest.mark.slow
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.conftest import RELEASE, Hubbub, aol_lines, document
+from tests.made_up import synthesise
 
 import hubbub as package
 from hubbub.audit.checks import taint
@@ -27,7 +28,6 @@ from hubbub.privacy.fingerprint import RECORDS, USERS, Fingerprint, fingerprint,
 from hubbub.privacy.ledger import Ledger
 from hubbub.release.plan import Plan
 from hubbub.release.story import run_release
-from hubbub.synth.run import synthesise
 
 KEY = "5e" * 32
 Record = tuple[str, int, str]

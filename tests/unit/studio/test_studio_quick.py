@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.made_up import synthesise
 from tests.unit.studio.asking import QUESTION, Client, post
 
 from hubbub.audit.tiny import MODE
@@ -20,7 +21,6 @@ from hubbub.studio import quick
 from hubbub.studio.asked import rivals
 from hubbub.studio.sketch import Sketch, sketches
 from hubbub.studio.state import Studio
-from hubbub.synth.run import synthesise
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,11 @@ import sys
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.made_up import World, generate
 
 from hubbub.errors import ParameterError
 from hubbub.ingest import SCHEMA
-from hubbub.synth import MADE_UP, PRESETS, generate
+from hubbub.synth import MADE_UP, PRESETS
 from hubbub.synth.batches import TRUTH
 from hubbub.synth.queries import queries
 from hubbub.synth.write import lines
@@ -50,7 +51,7 @@ def test_a_users_rows_do_not_depend_on_the_other_users() -> None:
 
 def test_another_process_makes_the_same_log() -> None:
     script = (
-        "import hashlib, pyarrow as pa\nfrom hubbub.synth import generate\n"
+        "import hashlib, pyarrow as pa\nfrom tests.made_up import generate\n"
         "table = pa.Table.from_batches(list(generate(300, 9, 'gotz', chunk_users=77)))\n"
         "print(hashlib.sha256(repr(table.to_pydict()).encode()).hexdigest())"
     )
@@ -84,8 +85,6 @@ def test_columns_groups_and_order(preset: str) -> None:
 
 def test_long_sessions_that_run_into_each_other_stay_whole() -> None:
     """Sorting keeps each click with its address: the url is the site at that rank of that intent's list."""
-    from hubbub.synth import World
-
     made, world = log(600, 2, truth=True), World(2)
     assert len(made) > 20_000
     clicked = made.filter(made["url"].is_valid())

@@ -7,9 +7,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from tests.made_up import World, generate
 
 from hubbub.errors import InputError, ParameterError
-from hubbub.synth import MADE_UP, Canary, World, generate, read_canaries
+from hubbub.synth import MADE_UP, Canary, read_canaries
 from hubbub.synth.batches import planted
 from hubbub.synth.canaries import table
 

@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tests.conftest import Hubbub, document
+from tests.made_up import World, generate, synthesise
 
 from hubbub.errors import ParameterError
-from hubbub.synth import PRESETS, Changes, World, generate, lasting
+from hubbub.synth import PRESETS, Changes, lasting
 from hubbub.synth.changes import Periods
 from hubbub.synth.presets import Preset
-from hubbub.synth.run import synthesise
 
 USERS = 3_000
 SHAPE = replace(

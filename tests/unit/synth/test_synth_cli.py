@@ -25,7 +25,7 @@ def test_one_json_document(hubbub: Hubbub, tmp_path: Path) -> None:
     assert set(paths) == {"serp", "topics", "document_frequency", "canaries", "intents", "completions"}
     assert data.pop("seconds") > 0  # type: ignore[operator]
     assert data.pop("rows") == pq.read_metadata(out).num_rows
-    assert data == {"out": str(out), "users": 200, "preset": "gotz", "seed": 3, "canaries": 9}
+    assert data == {"out": str(out), "users": 200, "preset": "gotz", "vocabulary": "en", "seed": 3, "canaries": 9}
     assert pq.read_table(paths["canaries"]).num_rows == 2 * 20 + 2 * 5 + 2 * 2 + 3
 
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from tests.made_up import synthesise
 
 from hubbub.errors import ParameterError
 from hubbub.ingest.schema import SCHEMA
 from hubbub.synth.groups import COUNTRIES, DEVICES, LANGUAGES
-from hubbub.synth.run import synthesise
 
 
 def test_groups_are_three_columns_more_and_the_truth_counts_their_users(tmp_path: Path) -> None:

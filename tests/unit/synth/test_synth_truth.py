@@ -7,10 +7,10 @@ from pathlib import Path
 import duckdb
 import pyarrow.parquet as pq
 import pytest
+from tests.made_up import synthesise
 
 from hubbub.errors import OutputError
 from hubbub.synth import MADE_UP
-from hubbub.synth.run import synthesise
 from hubbub.synth.truth import NAMES, plain_errors
 from hubbub.synth.vocabulary import TOPICS
 

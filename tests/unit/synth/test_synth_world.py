@@ -7,15 +7,17 @@ import pyarrow as pa
 import pytest
 
 from hubbub.ingest.clean import clean_query
-from hubbub.synth import World, text
+from hubbub.synth import SYLLABIC, World, text
+from hubbub.synth.made_up import MadeUp
+from hubbub.synth.numbers import COMPLETIONS, PHRASES, SMALL, WORDS
 from hubbub.synth.queries import queries, settled
 from hubbub.synth.vocabulary import COMMON, FEARS, RESIDUES, SYLLABLES, TOPICS
-from hubbub.synth.world import COMPLETIONS, DOCUMENTS, PHRASES, SMALL, WORDS
+from hubbub.synth.world import DOCUMENTS
 
 
 @pytest.fixture(scope="module")
 def world() -> World:
-    return World(3)
+    return World(3, vocabulary=SYLLABIC)
 
 
 RANKS = np.unique(np.exp(np.linspace(0, 30, 20_000)).astype(np.int64))
@@ -53,7 +55,7 @@ def test_spellings_of_a_site(world: World) -> None:
     assert all(forms[v].startswith(f"www.{name}") and len(forms[v]) == len(forms[2]) + 1 for v in (9, 13))
     assert all(forms[v][:-1] == name for v in (7, 11))
     assert world.urls(np.array([1])).to_pylist() == [f"http://www.{name}{ending}"]
-    assert [world.spelled(np.array([1]), form)[0].as_py() for form in (0, 1, 2)] == forms[:3]
+    assert [MadeUp().spelled(world, np.array([1]), form)[0].as_py() for form in (0, 1, 2)] == forms[:3]
 
 
 def test_variants_add_drop_and_replace_the_last_word(world: World) -> None:

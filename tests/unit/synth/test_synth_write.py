@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from tests.made_up import synthesise
 
 from hubbub.errors import OutputError, ParameterError
 from hubbub.ingest import SCHEMA, ingest
 from hubbub.synth import MADE_UP, PRESETS
 from hubbub.synth import run as running
-from hubbub.synth.run import synthesise
 
 HEADER = b"AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
 

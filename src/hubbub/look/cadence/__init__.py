@@ -31,7 +31,7 @@ from hubbub.look.estimate.source import MOST_USERS, PRESET, Source
 from hubbub.mechanisms.crowd import Crowd
 from hubbub.privacy.compose import compose
 from hubbub.privacy.gaussian import mu_of
-from hubbub.synth import generate, lasting
+from hubbub.synth import SYLLABIC, generate, lasting
 from hubbub.synth.presets import preset as preset_called
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _made_up(span: Period, users: int, preset: str, room: int) -> tuple[int, pa.
     days = (span.last - span.first).days + 1
     sample = max(1, min(users, room // days))
     shape = lasting(preset_called(preset), span.first.isoformat(), days)
-    return sample, pa.Table.from_batches(generate(sample, 0, shape), SCHEMA)
+    return sample, pa.Table.from_batches(generate(sample, 0, shape, vocabulary=SYLLABIC), SCHEMA)
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,6 @@ def made_up(users: int, preset: str, sample: int) -> Iterator[Source]:
 def _rows(users: int, preset: str) -> pa.Table:
     """Kept for the next question: only the parameters of the mechanism change."""
     from hubbub.ingest.schema import SCHEMA
-    from hubbub.synth import generate
+    from hubbub.synth import SYLLABIC, generate
 
-    return pa.Table.from_batches(generate(users, 0, preset), SCHEMA)
+    return pa.Table.from_batches(generate(users, 0, preset, vocabulary=SYLLABIC), SCHEMA)

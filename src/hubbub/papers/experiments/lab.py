@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +26,7 @@ from hubbub.public.lists import QueryPool
 from hubbub.release.rows import as_lists, named_rows
 from hubbub.steps.keys import Keys
 from hubbub.steps.mode import RunMode
-from hubbub.synth import World
+from hubbub.synth import SYLLABIC, World
 from hubbub.synth.queries import queries
 from hubbub.synth.run import synthesise
 from hubbub.worth.evidence import Evidence
@@ -62,7 +63,8 @@ class Lab:
                 self.some(self.log(preset), name, f"uid IN ({people})")
         elif name not in self._logs:
             path = self.folder / f"{name}.parquet"
-            synthesise(wanted, path, preset=preset, seed=self.seed, truth=self.folder / f"{name}-truth")
+            shape: dict[str, Any] = {"preset": preset, "seed": self.seed, "vocabulary": SYLLABIC}
+            synthesise(wanted, path, truth=self.folder / f"{name}-truth", **shape)
             self._logs[name] = self._open(path)
         return self._logs[name]
 
@@ -124,7 +126,7 @@ class Lab:
     def pool(self) -> QueryPool:
         """A public pool: the canonical text of the thousand most popular needs of the log's world."""
         ranks = np.arange(1, POOL + 1)
-        texts = pa.chunked_array([queries(World(self.seed, "aol"), ranks, np.zeros_like(ranks))])
+        texts = pa.chunked_array([queries(World(self.seed, "aol", SYLLABIC), ranks, np.zeros_like(ranks))])
         rows = pa.table({"query": texts.unique().cast(pa.string())}).sort_by("query")
         return QueryPool("popular", rows, "", rows.num_rows, "the synthetic log's own world")
 

@@ -18,6 +18,7 @@ from hubbub.ingest.schema import SCHEMA
 from hubbub.log import read_log
 from hubbub.mechanisms import Mechanism, build
 from hubbub.privacy.guarantee import number
+from hubbub.synth import SYLLABIC
 from hubbub.synth.run import synthesise
 from hubbub.worth.attacks.active import Active, accounts
 from hubbub.worth.attacks.base import AttackSetup, Outcome, Rate
@@ -96,7 +97,7 @@ def markdown(lines: list[Line]) -> str:
 def with_newcomers(path: Path, users: int, newcomers: int, seed: int) -> pa.Table:
     """A synthetic log and newcomers, into a new file; who asked what, as the table of canaries."""
     made_up = path.with_name("synthetic.parquet")
-    synthesise(users, made_up, seed=seed)
+    synthesise(users, made_up, seed=seed, vocabulary=SYLLABIC)
     rows = pq.read_table(made_up)
     last = max(rows.column("time").to_pylist())
     added = pa.Table.from_pylist(list(_newcomers(newcomers, last)), schema=SCHEMA)

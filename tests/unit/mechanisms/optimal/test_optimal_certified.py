@@ -133,8 +133,9 @@ def test_a_lying_solver_makes_no_false_certificate(seed: int, monkeypatch: pytes
 @pytest.mark.slow
 def test_the_log_on_which_the_solver_was_wrong(tmp_path: Path) -> None:
     """With presolve the solver called 259 or 260 the optimum of these rows, where 261 is feasible."""
+    from tests.made_up import synthesise
+
     from hubbub.log import read_log
-    from hubbub.synth.run import synthesise
 
     synthesise(2500, tmp_path / "log.parquet", seed=7)
     with read_log(tmp_path / "log.parquet") as log:

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 from tests.conftest import RELEASE, Hubbub, document
+from tests.made_up import synthesise
 
 from hubbub.errors import ParameterError
 from hubbub.privacy.ledger import Ledger
 from hubbub.release.opened import Release
 from hubbub.synth import MADE_UP
-from hubbub.synth.run import synthesise
 from hubbub.worth.attacks import ATTACKS
 from hubbub.worth.attacks.run import attack, mechanism_of
 

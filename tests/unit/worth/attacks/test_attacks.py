@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.made_up import synthesise
 
 from hubbub.audit.tiny import tiny_log
 from hubbub.log import read_log
@@ -17,7 +18,6 @@ from hubbub.mechanisms import Korolova, build
 from hubbub.privacy.account import Loss, release_probability
 from hubbub.release.story import release
 from hubbub.steps.keys import CLICKS, KEYWORDS, QUERIES
-from hubbub.synth.run import synthesise
 from hubbub.worth.attacks import Active, AttackSetup, HashInversion, Linkage, Membership, NotAttackable, Outcome, Rate
 from hubbub.worth.attacks.active import accounts
 from hubbub.worth.attacks.base import BEYOND, FAILS, SUCCEEDS, WITHIN

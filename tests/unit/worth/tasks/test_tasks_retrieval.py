@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
+from tests.made_up import synthesise
 from tests.unit.worth.tasks.test_tasks_graph import graph, lists, random_graph
 
 from hubbub.log import read_log
-from hubbub.synth.run import synthesise
 from hubbub.testing import check_task
 from hubbub.worth.evidence import EMPTY
 from hubbub.worth.tasks import Evidence, NotEvaluable, Retrieval, Setup

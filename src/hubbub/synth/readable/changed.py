@@ -1,0 +1,53 @@
+"""What a variant changes in a query, as the made-up vocabulary has it: what is one text there is one here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hubbub.synth.hashing import Ints, Mask, Purpose, below, child, draw
+from hubbub.synth.made_up import PLAIN_SPELLINGS
+from hubbub.synth.numbers import ADDED, COMPLETIONS, SMALL
+from hubbub.synth.vocabulary import LETTERS
+
+if TYPE_CHECKING:
+    from hubbub.synth.world import World
+
+DROPPED = 2  # a question without its last word is worded as the plain spelling of this number
+
+
+@dataclass(frozen=True)
+class Change:
+    """Which plain spelling, which typing error and which other word a query has; an error or a word may be -1: none."""
+
+    plain: Ints
+    wrong: Ints
+    word: Ints
+    replaces: Mask  # the word stands in the place of the last one; else it is added
+
+
+def changed(world: World, intents: Ints, variants: Ints) -> Change:
+    """What is changed in navigational queries, in fears and in questions that are popular needs."""
+    fear = (intents >= COMPLETIONS) & (intents < SMALL)
+    named = fear | world.navigational(intents)
+    sites = world.own_site(np.where(fear, 1, intents))
+    keys = child(world.keys(np.where(fear, intents, sites)), variants)
+    other = named & (variants >= PLAIN_SPELLINGS)
+    adds = np.where(fear, variants > 0, other & ((variants % 2 == 0) | (variants > 13)))
+    typo = other & ~adds & ~fear
+    dotted = (variants % 4 == 1).astype(np.int64)
+    letter = below(keys, Purpose.LETTER, len(LETTERS))
+    word = np.where(adds, world.frequency(draw(keys, Purpose.WORD_RANK)) - 1, -1)
+    plain = np.where(named & ~other & ~fear, variants, 0)
+
+    where = np.flatnonzero(~named)
+    length, changes = world.shape(intents[where], variants[where])
+    longer = length > world.length(intents[where])
+    plain[where] = np.where(~changes & (variants[where] > 0), DROPPED, 0)
+    drawn = world.words(intents[where], length - 1, other=variants[where] + ADDED)
+    word[where] = np.where(changes, drawn, -1)
+    replaces = np.zeros(len(intents), np.bool_)
+    replaces[where] = changes & ~longer
+    return Change(plain, np.where(typo, 2 * letter + dotted, -1), word, replaces)
