@@ -20,7 +20,7 @@ SYLLABIC = "made-up"
 VOCABULARIES = (ENGLISH, SYLLABIC)
 
 
-class Wording(Protocol):
+class LogWording(Protocol):
     """Puts a world into words."""
 
     def queries(self, world: World, intents: Ints, variants: Ints) -> pa.Array:
@@ -34,7 +34,7 @@ class Wording(Protocol):
 
 
 @cache
-def wording(vocabulary: str) -> Wording:
+def wording(vocabulary: str) -> LogWording:
     """The wording of this name, made once."""
     if vocabulary not in VOCABULARIES:
         raise ParameterError("There is no such vocabulary.", given=vocabulary, allowed=", ".join(VOCABULARIES))

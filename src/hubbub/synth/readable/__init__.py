@@ -39,14 +39,14 @@ PREFIXES = ("www.", "http www.", "http://www.")
 ADDRESS = ".example"
 
 
-def readable(language: str) -> Readable:
+def readable(language: str) -> ReadableWords:
     """The readable vocabulary of a language."""
     del language
     own = english_lists()
-    return Readable(own, english(own.following))
+    return ReadableWords(own, english(own.following))
 
 
-class Readable:
+class ReadableWords:
     """Puts a world into words that people know."""
 
     def __init__(self, own: OwnWords, public: PublicWords) -> None:

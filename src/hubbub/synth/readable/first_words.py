@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hubbub.synth.readable.decent import decent
 from hubbub.synth.readable.lists import OwnWords
 from hubbub.synth.readable.public_words import PublicWords
 from hubbub.synth.vocabulary import COMMON, FUNCTION_WORDS, PHRASE, TOPICS
@@ -69,7 +70,7 @@ class Free:
 def family(word: str, public: PublicWords) -> Family:
     """The plural or the singular of an English noun, where it is frequent."""
     other = word[:-1] if word.endswith("s") else word[:-1] + "ies" if word.endswith("y") else word + "s"
-    return (other,) if other in public.often and not word.endswith("ss") else ()
+    return (other,) if other in public.often and decent(other) and not word.endswith("ss") else ()
 
 
 def _more_needs(public: PublicWords, free: Free) -> Iterator[Family]:
