@@ -11,13 +11,14 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from hubbub.public.words import ENGLISH
 from hubbub.synth.changes import Periods, changing
 from hubbub.synth.curves import Ranks, choose, cumulative
 from hubbub.synth.hashing import Ints, Keys, Mask, Purpose, child, draw, normal, root, salted
 from hubbub.synth.numbers import ADDED, COMPLETIONS, OWN_SITES, PHRASES, SMALL, SMALL_SITES, WORD_BITS, WORDS
 from hubbub.synth.presets import Preset, preset
 from hubbub.synth.vocabulary import COMMON, FEARS, FUNCTION_WORDS, RESIDUES, TOPICS
-from hubbub.synth.wordings import ENGLISH, wording
+from hubbub.synth.wordings import wording
 
 TOPICAL_WORDS = 0.7  # of the rare words of an intent belong to its topic
 TOPICAL_SITES = 8 * RESIDUES  # sites from this rank on belong to a topic

@@ -40,7 +40,8 @@ def first_words(own: OwnWords, public: PublicWords) -> FirstWords:
     """Deal the words out: to our own lists in their order, then to others by how frequent they are."""
     free = Free({PHRASE.partition(" ")[0], *COMMON[:FUNCTION_WORDS], *own.between.split()})
     needs = tuple([both for word in group if (both := free.claim(word, *family(word, public)))] for group in own.needs)
-    lists = [free.claim(*group) for group in (own.paired, own.loose, own.about, own.offered, own.places)]
+    groups = (own.paired, own.loose, own.about, own.offered, own.places)
+    paired, loose, about, offered, places = (free.claim(*group) for group in groups)
     free.claim(*own.added, *own.extra, *PLAIN)
     asked = [list(free.claim(*group)) for group in own.words]
     for number, group in enumerate(_more_needs(public, free)):
@@ -48,7 +49,7 @@ def first_words(own: OwnWords, public: PublicWords) -> FirstWords:
     others = free.claim(*public.words)
     nouns = [word for word in others if family(word, public)]
     rest = tuple(_by_topic(asked, iter(dict.fromkeys((*nouns[:NOUNS], *others)))))
-    return FirstWords(needs, *lists, rest)
+    return FirstWords(needs, paired, loose, about, offered, places, rest)
 
 
 class Free:

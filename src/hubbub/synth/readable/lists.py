@@ -220,11 +220,20 @@ class OwnWords:
 
 def english_lists() -> OwnWords:
     """Our own lists of English."""
-    topical = (_by_topic(NEEDS), _by_topic(WORDS))
-    plain = (PAIRED, LOOSE, ABOUT, OFFERED, PLACES, LANDMARKS, HOUSES, ADDED, EXTRA)
-    lists = (tuple(word.replace("_", " ") for word in _words(text)) for text in plain)
-    following = _words(" ".join((FOLLOWING, *NEEDS.values(), *WORDS.values(), PAIRED, HOUSES)))
-    return OwnWords(*topical, *lists, following=frozenset(following))
+    return OwnWords(
+        needs=_by_topic(NEEDS),
+        words=_by_topic(WORDS),
+        paired=_words(PAIRED),
+        loose=_words(LOOSE),
+        about=_words(ABOUT),
+        offered=_words(OFFERED),
+        places=_words(PLACES),
+        landmarks=_words(LANDMARKS),
+        houses=_words(HOUSES),
+        added=_words(ADDED),
+        extra=_words(EXTRA),
+        following=frozenset(_words(" ".join((FOLLOWING, *NEEDS.values(), *WORDS.values(), PAIRED, HOUSES)))),
+    )
 
 
 def _by_topic(groups: dict[str, str]) -> tuple[tuple[str, ...], ...]:
@@ -234,4 +243,4 @@ def _by_topic(groups: dict[str, str]) -> tuple[tuple[str, ...], ...]:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(text.split()))
+    return tuple(word.replace("_", " ") for word in dict.fromkeys(text.split()))

@@ -65,10 +65,10 @@ def test_only_texts_differ_from_the_made_up_words(preset: str) -> None:
     assert known["url"].is_null().equals(syllables["url"].is_null())
     assert len(known["url"].unique()) == len(syllables["url"].unique())
     both = set(zip(known["query"].to_pylist(), syllables["query"].to_pylist(), strict=True))
-    texts = {side: Counter(pair[side] for pair in both) for side in (0, 1)}
-    assert set(texts[0].values()) == {1}, "two texts became one"
-    apart = sum(count > 1 for count in texts[1].values())
-    assert apart <= 0.0005 * len(texts[1]), "apart from texts that syllables share by chance"
+    ours, theirs = (Counter(pair[side] for pair in both) for side in (0, 1))
+    assert set(ours.values()) == {1}, "two texts became one"
+    apart = sum(count > 1 for count in theirs.values())
+    assert apart <= 0.0005 * len(theirs), "apart from texts that syllables share by chance"
 
 
 def test_addresses_are_of_nobody(world: World) -> None:
