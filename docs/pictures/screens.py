@@ -1,35 +1,159 @@
-"""Screenshots of a demo release, taken by Chromium without a network: the public page and the owner's report."""
+"""Screenshots of every page that hubbub makes, taken by Chromium without a network, on two screens, in light and dark.
+
+Two releases of a made-up log with what can be made from them, a comparison of mechanisms, a made-up series, the studio,
+and the page of the papers. The wide light ones of the public page and of the owner's report stand in the README, too.
+"""
 
 from __future__ import annotations
 
-import shutil
+import base64
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-PAGES = {"public-page": ("public/index.html", 1250), "owner-report": ("owner-only/report.html", 1500)}
-WIDE = 1100
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+from playwright.sync_api import Browser, Page, sync_playwright
+from tests.browser.conftest import FLAGS, chromium, studio
+from tests.made_up_series import publish, some_periods
+
+FOLDER = "pages"
+SCREENS = {"wide": (1280, 900), "narrow": (390, 844)}
+SCHEMES = ("light", "dark")
+FRONT = {"public-page": ("public", 1250), "owner-report": ("owner", 1400)}
+"""Pictures of the README: the page, and how tall."""
+QUALITY = 55
+SETTLED = 1_500
+"""Milliseconds: charts are drawn after the page is there."""
+HUBBUB = [sys.executable, "-m", "hubbub"]
+BUDGET = ("--mechanism", "crowd", "--epsilon", "1", "--delta", "1e-6")
 
 
 def take(into: Path) -> None:
-    """One PNG per page, of what is seen first."""
-    from playwright.sync_api import sync_playwright
-
-    found = shutil.which("chromium") or shutil.which("google-chrome")
+    """Every page, on every screen."""
+    found = chromium()
     if found is None:
         raise SystemExit("no Chromium found: install it, or make the other pictures by name")
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        demo = Path(folder) / "demo"
-        hubbub = Path(sys.executable).parent / "hubbub"
-        subprocess.run([hubbub, "demo", "--quiet", "--out", demo], check=True)
-        browser = playwright.chromium.launch(executable_path=found, args=QUIET)
-        for name, (page, tall) in PAGES.items():
-            context = browser.new_context(viewport={"width": WIDE, "height": tall}, offline=True)
-            tab = context.new_page()
-            tab.goto((demo / "release-1" / page).as_uri())
-            tab.wait_for_timeout(2_000)  # charts are drawn after the page is there
-            tab.screenshot(path=into / f"{name}.png")
-            context.close()
+    (into / FOLDER).mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, _browser(found) as browser:
+        pages = made(Path(folder))
+        for name, page in pages.items():
+            shoot(browser, name, page.as_uri(), into / FOLDER)
+        for name, (which, tall) in FRONT.items():
+            with opened(browser, (1100, tall), "light") as page:
+                page.goto(pages[which].as_uri())
+                page.wait_for_timeout(SETTLED)
+                page.screenshot(path=into / f"{name}.png")
+        for name, address, ready in in_the_studio(Path(folder)):
+            shoot(browser, name, address, into / FOLDER, ready)
+
+
+def made(folder: Path) -> dict[str, Path]:
+    """The pages that are files, by the name of their pictures."""
+    run = _runs(folder)
+    run("demo", "--out", "demo", "--quiet")
+    log = next((folder / "demo").glob("log-*.gz"))
+    book = ("--ledger", "demo/ledger.sqlite", "--population", "demo", "--dataset", "demo-log")
+    run("release", log, "--format", "aol", *BUDGET, "--tables", "queries,clicks", *book, "--out", "demo/release-2")
+    run("withdraw", "demo/release-1", "--reason", "the first ε was too large")
+    run("index", "demo", "--population", "demo", "--out", "all-releases")
+    run("report", "demo/release-2", "--ledger", "demo/ledger.sqlite")
+    compared = ("--mechanism", "crowd", "--mechanism", "korolova", "--mechanism", "zealous", "--mechanism", "gaussian")
+    run(
+        "compare",
+        log,
+        "--format",
+        "aol",
+        "--epsilon",
+        1,
+        "--delta",
+        "1e-6",
+        *compared,
+        "--draws",
+        2,
+        *book,
+        "--out",
+        "c",
+    )
+    series = publish(folder / "series", some_periods())
+    write_index, write_pages, card_of = _writers()
+    period = sorted(path for path in series.iterdir() if path.is_dir())[-1]
+    write_pages(period / "public", card_of(period))
+    return {
+        "public": folder / "demo/release-2/public/index.html",
+        "withdrawn": folder / "demo/release-1/public/index.html",
+        "owner": folder / "demo/release-1/owner-only/report.html",
+        "compare": folder / "c/owner-only/compare.html",
+        "population": folder / "all-releases/index.html",
+        "series": write_index(series),
+        "period": period / "public/index.html",
+        "papers": Path(__file__).parents[1] / "papers.html",
+    }
+
+
+def in_the_studio(folder: Path) -> Iterator[tuple[str, str, Callable[[Page], Any]]]:
+    """The pages that a server on this machine makes, while it runs."""
+    log = next((folder / "demo").glob("log-*.gz"))
+    run = _runs(folder)
+    book = ("--ledger", "demo/ledger.sqlite", "--population", "demo", "--dataset", "demo-log")
+    run("release", log, "--format", "aol", *BUDGET, "--tables", "queries", *book, "--review", "--out", "demo/draft")
+    words = [str(log), "--folder", str(folder / "demo"), "--ledger", str(folder / "demo/ledger.sqlite")]
+    with studio(*words, "--population", "demo") as address:
+        root = address.partition("?")[0]
+        yield "studio", address, lambda page: page.wait_for_function(TUNED, timeout=120_000)
+        yield "studio-ledger", f"{root}ledger", _nothing
+        yield "studio-releases", f"{root}releases", _nothing
+
+
+TUNED = "document.body.innerText.includes('would be released')"
+
+
+def _nothing(page: Page) -> None:
+    """Wait for nothing more."""
+
+
+def shoot(browser: Browser, name: str, address: str, into: Path, ready: Callable[[Page], Any] = _nothing) -> None:
+    """What is seen first of a page, on every screen and in both schemes."""
+    for screen, size in SCREENS.items():
+        for scheme in SCHEMES:
+            with opened(browser, size, scheme) as page:
+                page.goto(address)
+                ready(page)
+                page.wait_for_timeout(SETTLED)
+                taken = page.context.new_cdp_session(page).send(
+                    "Page.captureScreenshot", {"format": "webp", "quality": QUALITY}
+                )
+                (into / f"{name}-{screen}-{scheme}.webp").write_bytes(base64.b64decode(taken["data"]))
+
+
+@contextmanager
+def opened(browser: Browser, size: tuple[int, int], scheme: str) -> Iterator[Page]:
+    """A page of this size."""
+    context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)  # type: ignore[arg-type]
+    yield context.new_page()
+    context.close()
+
+
+@contextmanager
+def _browser(path: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield browser
         browser.close()
+
+
+def _runs(folder: Path) -> Callable[..., None]:
+    def run(*words: object) -> None:
+        subprocess.run([*HUBBUB, *map(str, words)], check=True, cwd=folder, stdout=subprocess.DEVNULL)
+
+    return run
+
+
+def _writers() -> tuple[Callable[[Path], Path], Callable[..., Any], Callable[[Path], Any]]:
+    from hubbub.card.check import load, parsed
+    from hubbub.show.page import write_pages
+    from hubbub.show.series.index import write_index
+
+    return write_index, write_pages, lambda period: parsed(load(period))

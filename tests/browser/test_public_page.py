@@ -97,7 +97,7 @@ def test_every_part_of_the_card_is_told(shown: Page) -> None:
         "entry 1 of the owner's ledger",
         "δ times declared users is 0.02",
         "@misc{spring-r1,",
-        "Data set, release spring-r1; crowd (strict), ε = 1, δ = 1e-06 per user (add-remove)",
+        "Data set, release spring-r1; crowd (strict), ε = 1, δ = 1 × 10⁻⁶ per user (add-remove)",
         "crowd strict: not run",
     ):
         assert words in text

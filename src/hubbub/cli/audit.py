@@ -11,6 +11,7 @@ import typer
 from hubbub.cli.listed import completing
 from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import CheckFailed
+from hubbub.plurals import counted
 
 if TYPE_CHECKING:
     from hubbub.audit import AuditRow
@@ -80,7 +81,7 @@ def audit(
         if missed:
             errors = sum(row["verdict"] == "error" for row in missed)
             ended = f"; {errors} of them ended with an error of their own" if errors else ""
-            raise CheckFailed(f"{len(missed)} of {len(found)} mutants were not caught{ended}.")
+            raise CheckFailed(f"{len(missed)} of {counted(len(found), 'mutant')} not caught{ended}.")
         return
     rows = run_audit(mechanism, quick=quick, say=terminal.note)
     for r in rows:
@@ -96,10 +97,11 @@ def audit(
     _keep(rows, quick, terminal)
     broken = [r for r in rows if r.refuted and r.against == "proven"]
     terminal.say(
-        f"{len(rows)} checks, {len(broken)} proven guarantees refuted. Not refuted is not proven: see docs/proofs."
+        f"{counted(len(rows), 'check')}, {counted(len(broken), 'proven guarantee')} refuted. "
+        "Not refuted is not proven: see docs/proofs."
     )
     if broken:
-        raise CheckFailed(f"{len(broken)} proven guarantees were refuted.")
+        raise CheckFailed(f"{counted(len(broken), 'proven guarantee')} refuted.")
 
 
 def summary(rows: Sequence[AuditRow]) -> Iterator[str]:
@@ -118,8 +120,9 @@ def summary(rows: Sequence[AuditRow]) -> Iterator[str]:
     for name, theirs in refuted.items():
         worst = max(theirs, key=lambda r: r.observed / max(r.bound, 1e-300))
         yield (
-            f"Refuted claim of a paper, {mechanisms()[name].paper} ({name} as published): {len(theirs)} checks, "
-            f"for example {worst.check}: claimed {worst.bound:.4g}, observed {worst.observed:.4g}."
+            f"Refuted claim of a paper, {mechanisms()[name].paper} ({name} as published): "
+            f"{counted(len(theirs), 'check')}, for example {worst.check}: "
+            f"claimed {worst.bound:.4g}, observed {worst.observed:.4g}."
         )
     for of, one in found(rows, quick=True).items():
         if one.proven_epsilon and one.empirical_epsilon:
@@ -127,8 +130,8 @@ def summary(rows: Sequence[AuditRow]) -> Iterator[str]:
             yield f"{of}, at parameters of the audit's own: ε = {high} is proven, up to {low} is refuted at the same δ."
     sampled = sum(r.tests for r in rows if r.kind is Kind.STATISTICAL)
     yield (
-        f"{sampled} sampled checks: all of them together refute a sound version by chance with probability at most "
-        f"{2 * LEVEL * sampled:.1g}; the others leave nothing to chance."
+        f"{counted(sampled, 'sampled check')}: all of them together refute a sound version by chance with probability "
+        f"at most {2 * LEVEL * sampled:.1g}; the others leave nothing to chance."
     )
 
 

@@ -9,6 +9,7 @@ import typer
 
 from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import CheckFailed, InputError
+from hubbub.plurals import counted
 
 
 @command
@@ -65,7 +66,7 @@ def card(
             terminal.say(f"  {step.name:10} {noise_of(step)}; {rule_of(step)}")
         for file in parsed.release.files:
             if file.rows is not None:
-                terminal.say(f"  {file.path:24} {file.rows} rows")
+                terminal.say(f"  {file.path:24} {counted(file.rows, 'row')}")
     if check:
         epsilon = None if parsed is None else parsed.claim.epsilon
         terminal.document(
@@ -78,12 +79,12 @@ def card(
     else:
         terminal.document(document)
     if broken:
-        raise CheckFailed(f"{len(broken)} of {len(findings)} checks did not hold for {release}.")
+        raise CheckFailed(f"{len(broken)} of {counted(len(findings), 'check')} did not hold for {release}.")
     if check:
         terminal.say(f"All {len(findings)} checks hold. {document['claim']['sentence']}")  # type: ignore[index]
 
 
 def _n(x: float | None) -> str:
-    from hubbub.privacy.guarantee import number
+    from hubbub.privacy.guarantee import typeset
 
-    return "none" if x is None else number(x)
+    return "none" if x is None else typeset(x)

@@ -33,7 +33,7 @@ def export(
         terminal.warn(f"{STAMP}: so is this export, and it says so.")
     terminal.say(made.sentence)
     for file in made.files:
-        terminal.say(f"  {file.name:28} {file.rows:>9,} rows  {file.about}")
+        terminal.say(f"  {file.name:28} {file.rows:>9,} {'row ' if file.rows == 1 else 'rows'}  {file.about}")
     terminal.say(f"Wrote {out}; README.md in it says how to read the files.")
     terminal.document(
         {

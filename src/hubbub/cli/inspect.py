@@ -15,6 +15,7 @@ from hubbub.cli.options import NewLogOptions
 from hubbub.cli.raw_log import looking, on_disk
 from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import InputError
+from hubbub.plurals import counted
 
 if TYPE_CHECKING:
     from hubbub.look.inspected import HeldBy, Profile, Quantiles
@@ -54,7 +55,7 @@ def inspect(log: InspectOptions, terminal: Terminal) -> None:
             found = profile(raw, share)
             if log.rejects and raw.ingested.rejects is not None:
                 write_rejects(raw.ingested.rejects, Path(log.rejects))
-                terminal.say(f"{found.rejected:,} rejected lines are in {log.rejects}, which only you can read.")
+                terminal.say(f"{counted(found.rejected, 'rejected line')}, in {log.rejects}, which only you can read.")
     terminal.say_all(lines(found))
     for warning in found.warnings:
         terminal.warn(warning)
@@ -91,11 +92,12 @@ def lines(found: Profile) -> Iterator[str]:
     """The profile for a person."""
     lost = f"{found.dropped:,} dropped, {found.rejected:,} rejected"
     lost += f", {found.screened:,} screened" if found.screened else ""
-    yield f"lines      {found.lines:,} read, {lost}, {found.rows:,} rows"
+    yield f"lines      {found.lines:,} read, {lost}, {counted(found.rows, 'row')}"
     for reason, n in found.reasons.items():
         yield f"             {reason}: {n:,}"
     if found.users_left_out:
-        yield f"left out   {found.users_left_out:,} users with {found.rows_left_out:,} rows, by --max-searches-a-day"
+        users, rows = counted(found.users_left_out, "user"), counted(found.rows_left_out, "row")
+        yield f"left out   {users} with {rows}, by --max-searches-a-day"
     yield f"period     {found.first or 'no times'}" + (f" to {found.last}" if found.last else "")
     yield f"users      {found.users:,}"
     yield f"searches   {found.searches:,}, {found.clicked_searches:.1%} with a click"

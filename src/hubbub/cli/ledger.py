@@ -40,7 +40,7 @@ def show(
 
     Example: hubbub ledger show
     """
-    from hubbub.privacy.guarantee import finite, number
+    from hubbub.privacy.guarantee import finite, typeset
     from hubbub.privacy.ledger import Ledger, require_known
     from hubbub.privacy.ledger.words import standing_of, totals_of
 
@@ -66,13 +66,13 @@ def show(
                     "cap_delta": None if cap is None else cap.delta,
                 }
             )
-            limit = "no cap" if cap is None else f"cap ε = {number(cap.epsilon)}, δ = {number(cap.delta)}"
+            limit = "no cap" if cap is None else f"cap ε = {typeset(cap.epsilon)}, δ = {typeset(cap.delta)}"
             terminal.say(f"{name}: {totals_of(spent)}, releases: {spent.releases}, {limit}")
             for line in standing_of(book.standing(name)):
                 terminal.say(f"  {line}")
             for e in entries:
                 if e.population == name:
-                    cost = f"ε = {number(e.loss.epsilon)}, δ = {number(e.loss.delta)}" if e.private else "NOT PRIVATE"
+                    cost = f"ε = {typeset(e.loss.epsilon)}, δ = {typeset(e.loss.delta)}" if e.private else "NOT PRIVATE"
                     terminal.say(f"  {e.id:4} {e.time}  {e.dataset}  {e.mechanism} ({e.variant})  {cost}  {e.state}")
         if not names:
             terminal.say("Nothing has been released.")
@@ -119,6 +119,7 @@ def cap(
     from fractions import Fraction
 
     from hubbub.errors import ParameterError
+    from hubbub.privacy.guarantee import typeset
     from hubbub.privacy.ledger import Ledger, refuse_new
 
     with Ledger(Path(ledger) if ledger is not None else None) as book:
@@ -129,7 +130,7 @@ def cap(
         warning = book.cap(population, epsilon, delta, thresholds=share)
     if warning:
         terminal.warn(warning)
-    terminal.say(f"{population}: cap ε = {epsilon:g}, δ = {delta:g}")
+    terminal.say(f"{population}: cap ε = {typeset(epsilon)}, δ = {typeset(delta)}")
     terminal.document({"population": population, "cap_epsilon": epsilon, "cap_delta": delta, "warning": warning})
 
 

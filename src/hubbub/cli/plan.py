@@ -14,6 +14,7 @@ from hubbub.cli.config import parse_settings
 from hubbub.cli.listed import completing
 from hubbub.cli.options import LedgerFile, MechanismOptions, Without
 from hubbub.cli.terminal import Terminal, command
+from hubbub.plurals import counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +50,7 @@ def plan(
     from hubbub.errors import ParameterError, Refused
     from hubbub.mechanisms import mechanisms
     from hubbub.privacy import fitting
-    from hubbub.privacy.guarantee import number
+    from hubbub.privacy.guarantee import number, typeset
     from hubbub.privacy.ledger import Ledger
 
     mechanism, settings = asked.mechanism, parse_settings(asked.set or [])
@@ -78,8 +79,9 @@ def plan(
         promised = book.promised(population)
     loss = found.mechanism.loss()
     terminal.say(
-        f"{releases} releases of {mechanism} ({', '.join(found.mechanism.tables)}) fit the cap of {population} "
-        f"(ε = {number(cap.epsilon)}, δ = {number(cap.delta)}) "
+        f"{counted(releases, 'release')} of {mechanism} ({', '.join(found.mechanism.tables)}) "
+        f"{'fits' if releases == 1 else 'fit'} the cap of {population} "
+        f"(ε = {typeset(cap.epsilon)}, δ = {typeset(cap.delta)}) "
         f"at up to --epsilon {found.epsilon:f} --delta {number(loss.delta)} each."
     )
     if found.inside:

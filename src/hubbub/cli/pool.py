@@ -10,6 +10,7 @@ import typer
 from hubbub.cli.listed import Listed
 from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import ParameterError
+from hubbub.plurals import counted
 
 pool = typer.Typer(help="Public pools of queries.", no_args_is_help=True)
 
@@ -48,7 +49,7 @@ def build(
     started = time.monotonic()
     made = build_pool(out, queries=queries, release=release, size=size, nouns=nouns)
     seconds = round(time.monotonic() - started, 3)
-    terminal.say(f"A pool of {made.queries:,} queries: {made.path}, in {seconds:.1f} s")
+    terminal.say(f"A pool of {counted(made.queries, 'query', 'queries')}: {made.path}, in {seconds:.1f} s")
     terminal.say(f"It holds {made.source}; the card of a release that uses it will say so.")
     terminal.document(
         {

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from hubbub.cli.config import Configuration, read_configuration
 from hubbub.cli.options import LogOptions, ReadingOptions, ReleasedLogOptions
 from hubbub.cli.terminal import Terminal
+from hubbub.plurals import counted
 
 if TYPE_CHECKING:
     from hubbub.log import Period, SearchLog
@@ -132,5 +133,6 @@ def open_log(log: LogOptions, period: Period | None, terminal: Terminal, run: Ru
         progress=terminal.progress("reading"),
     )
     if raw.ingested.rejected:
-        terminal.warn(f"{raw.ingested.rejected} of {raw.ingested.read} lines set aside: {raw.ingested.reasons}")
+        reasons = ", ".join(f"{reason}: {n:,}" for reason, n in raw.ingested.reasons.items())
+        terminal.warn(f"{raw.ingested.rejected:,} of {counted(raw.ingested.read, 'line')} set aside ({reasons})")
     return raw

@@ -13,6 +13,7 @@ from hubbub.cli.raw_log import open_log, readable
 from hubbub.cli.stated import with_groups
 from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import ParameterError
+from hubbub.plurals import counted
 
 if TYPE_CHECKING:
     from hubbub.privacy.ledger import Ledger
@@ -26,7 +27,7 @@ def release(mechanism: MechanismOptions, options: ReleaseOptions, log: NewLogOpt
 
     Example: hubbub release log.tsv.gz --format aol --mechanism korolova --epsilon 1 --delta 1e-6 --out release
     """
-    from hubbub.privacy.guarantee import finite, number
+    from hubbub.privacy.guarantee import finite, typeset
     from hubbub.privacy.ledger import Ledger
     from hubbub.privacy.ledger.words import totals_of
     from hubbub.release.plan import Plan
@@ -84,13 +85,15 @@ def release(mechanism: MechanismOptions, options: ReleaseOptions, log: NewLogOpt
     users = result.owner_only["users"]
     proves = built.proven().epsilon is not None
     if proves and plan.users_public is None and isinstance(users, int) and built.loss().delta * users >= 1:
-        terminal.warn(f"δ = {number(built.loss().delta)} is not below 1/users; publish with a smaller δ")
+        terminal.warn(f"δ = {typeset(built.loss().delta)} is not below 1/users; publish with a smaller δ")
     private, claimed = guarantee.private, built.claimed()
     if not private:
         terminal.say("NOT PRIVATE: stamped so; do not publish.")
     for table, rows in result.rows.items():
-        terminal.say(f"  {table}: {rows} rows")
-    terminal.say(f"Ledger: population {plan.population} has spent {totals_of(spent)} in {spent.releases} release(s).")
+        terminal.say(f"  {table}: {counted(rows, 'row')}")
+    terminal.say(
+        f"Ledger: population {plan.population} has spent {totals_of(spent)} in {counted(spent.releases, 'release')}."
+    )
     if plan.review:
         terminal.say(f"A DRAFT: nothing of it may be published. Look at its rows: hubbub review {plan.out}")
     else:

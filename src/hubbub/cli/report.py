@@ -13,6 +13,7 @@ from hubbub.cli.raw_log import log_of_release, looking
 from hubbub.cli.stated import with_groups
 from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import ParameterError
+from hubbub.plurals import counted
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
@@ -50,7 +51,7 @@ def report(release: ReleaseFolder, log: RecountedLogOptions, terminal: Terminal)
         _count_again(Path(release), folder, log, terminal)
     path = write_report(release)
     drawn = charts(release)
-    terminal.say(f"{len(drawn)} charts in {path}: {', '.join(drawn)}.")
+    terminal.say(f"{counted(len(drawn), 'chart')} in {path}: {', '.join(drawn)}.")
     terminal.document({"report": str(path), "charts": {name: chart.alt for name, chart in drawn.items()}})
 
 

@@ -14,6 +14,7 @@ from hubbub.cli.listed import completing
 from hubbub.cli.options import LedgerFile, whole_number
 from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import ParameterError
+from hubbub.plurals import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -89,7 +90,7 @@ def review(
         out = done.out
         _say_struck(struck, strikes.tables, terminal)
         for table, number in done.rows.items():
-            terminal.say(f"  {table}: {number} rows")
+            terminal.say(f"  {table}: {counted(number, 'row')}")
         terminal.say(f"Approved by {options.by}. Open {out}/public/index.html; check with: hubbub card {out} --check")
         terminal.document({"out": str(out), "tables": done.rows, "struck": struck, "tables_struck": [*strikes.tables]})
         return
@@ -97,7 +98,7 @@ def review(
     rows = flagged(tables, Flags(topic=topics(lists[0]), names=person_names(lists[1])))
     terminal.say(f"{card.release.id}: {'a DRAFT' if card.release.draft else 'a release'}. {card.claim.sentence}")
     for table, drawn in tables.items():
-        terminal.say(f"  {table}: {drawn.num_rows} rows, {sum(row.table == table for row in rows)} flagged")
+        terminal.say(f"  {table}: {counted(drawn.num_rows, 'row')}, {sum(row.table == table for row in rows)} flagged")
     counts = Counter(flag if not flag.startswith("near ") else "near another" for row in rows for flag in row.flags)
     terminal.say("flags: " + (", ".join(f"{flag} {n}" for flag, n in counts.most_common()) or "none"))
     for row in rows[:shown]:

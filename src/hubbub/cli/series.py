@@ -14,6 +14,7 @@ from hubbub.cli.options import LedgerFile, NewLogOptions, NewPopulation, Without
 from hubbub.cli.raw_log import open_log, readable
 from hubbub.cli.series_options import USER_PERIOD, SeriesOptions
 from hubbub.cli.terminal import Terminal, command
+from hubbub.plurals import counted
 
 if TYPE_CHECKING:
     from hubbub.series import SeriesPeriod
@@ -178,7 +179,7 @@ def _say(made: SeriesPeriod, terminal: Terminal) -> None:
     if made.repeated:
         terminal.say(f"{made.label} stands already: the same bytes, and nothing more was spent.")
     for table, number in rows.items():
-        terminal.say(f"  {table}: {number} rows")
+        terminal.say(f"  {table}: {counted(number, 'row')}")
     if not release.private:
         terminal.say("NOT PRIVATE: stamped so; do not publish.")
     if made.draft:
@@ -318,7 +319,7 @@ def struck(
     if allow is not None:
         with Ledger(None if ledger is None else Path(ledger)) as book:
             taken = allow_again(folder, book, allow)
-        terminal.say(f"Allowed again: {taken} strikes taken back. Periods that stand are as they were.")
+        terminal.say(f"Allowed again: {counted(taken, 'strike')} taken back. Periods that stand are as they were.")
     strikes = earlier_strikes(Path(folder)).by_hand
     for one in strikes:
         terminal.say(f"  {one.table:12} {one.key or 'the table'}   [{one.by}: {one.reason}]")

@@ -10,6 +10,7 @@ import typer
 
 from hubbub.cli.listed import completing
 from hubbub.cli.terminal import Terminal, command
+from hubbub.plurals import counted
 
 
 @command
@@ -71,7 +72,9 @@ def synth(
         groups=groups,
         progress=terminal.progress("making up a log"),
     )
-    terminal.say(f"A made-up log of {users:,} users: {out}, {made.rows:,} rows in {made.seconds:.1f} s")
+    terminal.say(
+        f"A made-up log of {counted(users, 'user')}: {out}, {counted(made.rows, 'row')} in {made.seconds:.1f} s"
+    )
     if made.truth:
         terminal.say(f"The truth about it: {', '.join(str(path) for path in made.truth.values())}")
     terminal.document(

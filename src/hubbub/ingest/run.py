@@ -18,6 +18,7 @@ from hubbub.ingest.sniff import AUTO, sniff
 from hubbub.ingest.sources import on_disk, resolve
 from hubbub.ingest.stated import NOTHING_STATED, Stated
 from hubbub.ingest.untouched import alike, copied_clean
+from hubbub.plurals import counted
 
 Progress = Callable[[int, int], None]
 
@@ -169,7 +170,7 @@ def _nothing_kept(source: str | Path, format: str, output: PartWriter) -> InputE
     """The error for a log without a usable record: the commonest reason, and the first rejected line."""
     if output.screened:
         return InputError(
-            f"Nothing is left of the log: the screening rules took out {output.screened:,} records.",
+            f"Nothing is left of the log: the screening rules took out {counted(output.screened, 'record')}.",
             given=source,
             next="look at the columns, at --deny and at --screen: is another column the query?",
         )

@@ -13,6 +13,7 @@ import numpy as np
 
 from hubbub.look.estimate.curve import series
 from hubbub.look.estimate.shape import held
+from hubbub.plurals import counted
 from hubbub.steps.keys import CLICKS, QUERIES, Keys
 
 if TYPE_CHECKING:
@@ -167,19 +168,22 @@ def _tables(rows: int, timed: int, clicks: int) -> dict[str, str]:
 def _warnings(found: Profile, searched: np.ndarray[tuple[int, ...], np.dtype[np.int64]], most: float) -> list[str]:
     warnings = []
     if found.rejected > most * found.lines:
-        warnings.append(f"{found.rejected} of {found.lines} lines cannot be read: a release stops above {most:.3g}")
+        lines = counted(found.lines, "line")
+        warnings.append(f"{found.rejected:,} of {lines} cannot be read: a release stops above {most:.3g}")
     if found.outside_period:
-        warnings.append(f"{found.outside_period} rows are outside the stated period and are left out")
+        warnings.append(f"{counted(found.outside_period, 'row')} outside the stated period, left out")
     if found.busy_users:
+        alike = "a machine" if found.busy_users == 1 else "machines"
         warnings.append(
-            f"{found.busy_users} users search like machines ({found.busy_share:.1%} of all searches, more than {BUSY} "
-            "a day): bounding keeps them from the counts, but a log is better without them (--max-searches-a-day)"
+            f"{counted(found.busy_users, 'user')} searching like {alike} ({found.busy_share:.1%} of all searches, more "
+            f"than {BUSY} a day): bounding keeps them from the counts, but a log is better without them "
+            "(--max-searches-a-day)"
         )
     top = int(searched.max(initial=0))
     if found.users > 100 and top > 0.01 * found.searches:
         warnings.append(f"one user made {top / found.searches:.1%} of all searches: is it a user?")
     if found.users < 1000:
-        warnings.append(f"{found.users} users are few: hardly anything passes a threshold")
+        warnings.append(f"{counted(found.users, 'user')} only: hardly anything passes a threshold")
     return warnings
 
 

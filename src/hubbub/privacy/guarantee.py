@@ -7,6 +7,7 @@ prove for the discrete law that runs. Only the second is ever a headline.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, Decimal
 from enum import StrEnum
@@ -61,6 +62,17 @@ def at_most(x: float) -> str:
 
 
 SUPERSCRIPT = str.maketrans("0123456789.-", "⁰¹²³⁴⁵⁶⁷⁸⁹·⁻")
+POWER = re.compile(r"(?<=\d)e([+-])0*(\d+)\b")
+
+
+def raised(text: str) -> str:
+    """A text for people: what programs write as 1e-06 is 1 × 10⁻⁶."""
+    return POWER.sub(lambda found: f" × 10{(found[1].strip('+') + found[2]).translate(SUPERSCRIPT)}", text)
+
+
+def typeset(x: float) -> str:
+    """A number for people, who do not type it in again: 1, 0.5, 1 × 10⁻⁶."""
+    return raised(number(x))
 
 
 def factor(epsilon: float) -> str:

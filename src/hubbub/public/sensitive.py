@@ -3,10 +3,15 @@
 A short English list of our own, by the special categories of data of European law and a few topics besides, and the
 most frequent given names and surnames of the United States census of 1990 and of western Europe. They flag rows for a
 reviewer, who decides; nothing is taken out by them. An owner adds lists of her own, in any language.
+
+Slurs and obscenities are not written down here: where the package glin-profanity is installed (MIT; the extra
+`[slurs]`), its English words are a topic, too. It is read as a file, and none of its code is run.
 """
 
 from __future__ import annotations
 
+import json
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from hubbub.errors import ParameterError
@@ -30,6 +35,8 @@ TOPICS = {
     "money": "bankrupt bankruptcy debt eviction foreclosure garnishment loan payday repossession salary unemployment",
     "family": "abuse adoption affair alimony cheating custody divorce domestic orphan paternity",
 }
+SLURS = ("glin-profanity", "glin_profanity/data/dictionaries/english.json")
+"""The package, and the file in it."""
 GIVEN = """
     aaron adam alan albert alex alexander alice amanda amy ana andrea andrew angela ann anna anne anthony antonio
     arthur ashley barbara benjamin betty beverly bonnie brandon brenda brian bruce bryan carl carlos carmen carol
@@ -66,7 +73,7 @@ FAMILY = """
 
 def topics(file: Path | None = None) -> dict[str, str]:
     """The topic of each word; lines of a file of the owner's are `topic: word`."""
-    known = {word: topic for topic, words in TOPICS.items() for word in words.split()}
+    known = slurs() | {word: topic for topic, words in TOPICS.items() for word in words.split()}
     for number, line in enumerate(_lines(file), 1):
         topic, colon, word = line.partition(":")
         if not colon or not topic.strip() or not word.strip():
@@ -75,6 +82,15 @@ def topics(file: Path | None = None) -> dict[str, str]:
             )
         known[clean_query(word)] = topic.strip()
     return known
+
+
+def slurs() -> dict[str, str]:
+    """The words of the package, each of the topic `slur`; none where it is not installed, or laid out otherwise."""
+    try:
+        listed = json.loads(Path(str(distribution(SLURS[0]).locate_file(SLURS[1]))).read_text(encoding="utf-8"))
+        return {clean_query(word): "slur" for word in listed["words"]}
+    except (PackageNotFoundError, OSError, ValueError, KeyError, TypeError):
+        return {}
 
 
 def person_names(file: Path | None = None) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:

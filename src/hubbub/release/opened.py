@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from hubbub.card.check import load, parsed, public_folder
 from hubbub.card.schema import STAMP
 from hubbub.extras import imported
+from hubbub.plurals import counted
 
 
 class Frame:
@@ -61,6 +62,6 @@ class Release:
     def _repr_html_(self) -> str:
         from html import escape
 
-        rows = "".join(f"<li>{escape(t)}: {len(getattr(self, t))} rows</li>" for t in self.tables)
+        rows = "".join(f"<li>{escape(t)}: {counted(len(getattr(self, t)), 'row')}</li>" for t in self.tables)
         stamp = "" if self.private else f"<b>{STAMP}.</b> "
         return f"<p>{stamp}{escape(self.sentence)}</p><ul>{rows}</ul>"

@@ -16,7 +16,7 @@ from hubbub.card.strength import remarks
 from hubbub.errors import Refused
 from hubbub.files import require_free
 from hubbub.mechanisms.base import Mechanism
-from hubbub.privacy.guarantee import ANYTHING, Guarantee, number
+from hubbub.privacy.guarantee import ANYTHING, Guarantee, typeset
 from hubbub.privacy.ledger import named
 from hubbub.show.page import Shown, render
 
@@ -127,8 +127,8 @@ class Plan:
         if self.users_public is not None and delta * self.users_public >= 1 and not self.not_private:
             raise Refused(
                 "δ is too large for this many users: it would allow publishing somebody's data outright.",
-                given=f"δ = {number(float(delta))} with {self.users_public} declared users",
-                allowed=f"δ below 1/N = {number(1 / self.users_public)}",
+                given=f"δ = {typeset(float(delta))} with {self.users_public} declared users",
+                allowed=f"δ below 1/N = {typeset(1 / self.users_public)}",
                 next="lower --delta",
             )
 

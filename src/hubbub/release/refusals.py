@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hubbub.card.facts import LOOK
 from hubbub.errors import InputError, ParameterError, Refused
+from hubbub.plurals import counted
 from hubbub.privacy.existence import Cause
 from hubbub.privacy.fitting import require_room
 from hubbub.privacy.ledger import refuse_new
@@ -93,7 +94,7 @@ def refuse_damaged(log: SearchLog, most: float) -> None:
         reasons = ", ".join(f"{reason}: {n}" for reason, n in sorted(ingested.reasons.items(), key=lambda r: -r[1]))
         raise InputError(
             "Too many lines could not be read.",
-            given=f"{ingested.rejected} of {ingested.read} lines ({reasons})",
+            given=f"{ingested.rejected:,} of {counted(ingested.read, 'line')} ({reasons})",
             allowed=f"at most {most:.3g} of them",
             next="check --format and --columns, or raise --max-rejects if the log really looks like this",
             because=Cause.REJECTS,
@@ -108,7 +109,7 @@ def refuse_elsewhere(plan: Plan, inside: int, rows: int) -> None:
     if inside == 0 and not plan.allow_empty:
         raise InputError(
             f"No row of the log lies {period}: the release would be of nothing.",
-            given=f"{rows:,} rows, all outside the stated period or without a time",
+            given=f"{counted(rows, 'row')}, all outside the stated period or without a time",
             next="correct the period, or the column of times; or say --allow-empty --drop-outside if that is meant",
             because=Cause.INSIDE,
         )

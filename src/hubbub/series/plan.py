@@ -26,7 +26,7 @@ from hubbub.mechanisms.series import Series, settings_text
 from hubbub.noise import SecureNoise, SeededNoise
 from hubbub.privacy.compose import loss_record
 from hubbub.privacy.fitting import require_room
-from hubbub.privacy.guarantee import Guarantee, number
+from hubbub.privacy.guarantee import Guarantee, typeset
 from hubbub.privacy.ledger import Output, named, refuse_new
 from hubbub.public.lists import QueryPool
 from hubbub.release.earlier import settled_lists
@@ -263,8 +263,8 @@ def refuse_plan(plan: SeriesPlan, ledger: Ledger, *, new_population: bool) -> No
     if plan.users_public is not None and delta * plan.users_public >= 1 and not plan.not_private:
         raise Refused(
             "δ is too large for this many users: it would allow publishing somebody's data outright.",
-            given=f"δ = {number(float(delta))} with {plan.users_public} declared users",
-            allowed=f"δ below 1/N = {number(1 / plan.users_public)}",
+            given=f"δ = {typeset(float(delta))} with {plan.users_public} declared users",
+            allowed=f"δ below 1/N = {typeset(1 / plan.users_public)}",
             next="lower --delta",
         )
     for law in plan.mechanism.laws():

@@ -21,7 +21,7 @@ from hubbub.card.build import PAGES
 from hubbub.card.schema import NOT_STATED, Card
 from hubbub.card.strength import beside, scale
 from hubbub.card.words import noise_of, rule_of
-from hubbub.privacy.guarantee import number, small
+from hubbub.privacy.guarantee import raised, small, typeset
 from hubbub.show import public
 from hubbub.show.dataset import described, headline
 from hubbub.show.hub import front_matter
@@ -137,8 +137,13 @@ def jinja() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": lambda x: "none" if x is None else number(x), "factor": _factor, "small": small}
-    environment.filters |= {"noise": noise_of, "rule": rule_of, "cell": public.cell, "seen": public.seen}
+    environment.filters |= {"number": lambda x: "none" if x is None else typeset(x), "factor": _factor, "small": small}
+    environment.filters |= {
+        "noise": lambda step: raised(noise_of(step)),
+        "rule": lambda step: raised(rule_of(step)),
+        "cell": public.cell,
+        "seen": public.seen,
+    }
     environment.filters |= {"by_table": _by_table, "ticks": _ticks, "plain": plain, "bibtex": _bibtex, "csp": _csp}
     environment.globals |= {"band": public.band, "HAZARDS": HAZARDS, "NOT_STATED": NOT_STATED}
     environment.globals |= {"SCALE": scale(), "beside": beside}

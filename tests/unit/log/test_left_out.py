@@ -136,7 +136,7 @@ def test_the_card_has_the_rule_and_not_how_many(tmp_path: Path) -> None:
     looked = CliRunner().invoke(
         app, ["inspect", str(log), *columns, "--max-searches-a-day", "50", "--ledger", str(tmp_path / "ledger.sqlite")]
     )
-    assert "1 users with 7,771 rows, by --max-searches-a-day" in looked.output
+    assert "1 user with 7,771 rows, by --max-searches-a-day" in looked.output
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ def test_the_numbers(hubbub: Hubbub, log_file: Path) -> None:
     assert 500 not in by_users
     assert [row["keys"] for row in found["users_per_click"]][-1] == 1
     assert found["tables"] == dict.fromkeys(("queries", "clicks", "transitions", "sessions"), "yes")
-    assert found["busy_users"] == 0 and "300 users are few" in found["warnings"][0]
+    assert found["busy_users"] == 0 and "300 users only" in found["warnings"][0]
 
 
 def test_it_is_for_the_owner_and_recorded(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_machines_and_rejected_lines_are_told(hubbub: Hubbub, tmp_path: Path) ->
     assert found["rejected"] == 200 and sum(found["reasons"].values()) == 200
     assert found["tables"]["clicks"] == "no: the log has no urls" and found["users_per_click"] == []
     told = " ".join(found["warnings"])
-    for words in ("like machines", "one user made 88.2%", "200 of 1900 lines cannot be read", "201 users are few"):
+    for words in ("like a machine", "one user made 88.2%", "200 of 1,900 lines cannot be read", "201 users only"):
         assert words in told
     assert "cannot be read" not in " ".join(profile(hubbub, log, *LOG, "--max-rejects", "50%")["warnings"])
 

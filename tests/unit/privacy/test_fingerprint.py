@@ -210,7 +210,7 @@ def test_a_refused_run_is_a_look(hubbub: Hubbub, tmp_path: Path) -> None:
     path = tmp_path / "log.tsv"
     path.write_text("\n".join([*aol_lines(), *["broken"] * 200]) + "\n")
     refused = hubbub("release", path, *RELEASE, "--out", tmp_path / "out", "--dataset", "first", code=2)
-    assert "200 of 1250 lines" in refused.stderr
+    assert "200 of 1,250 lines" in refused.stderr
     again = ("--max-rejects", "50%", "--dataset", "second", "--out", tmp_path / "out")
     hubbub("release", path, *RELEASE, *again)
     assert looks(tmp_path / "out") == ["a release that was refused, under another name"]

@@ -35,7 +35,7 @@ def test_a_figure_says_it_in_words_and_in_numbers() -> None:
     assert '<div role="img" aria-label="Two bars' in text and "<summary>The numbers</summary>" in text
     assert "<td>3.25</td>" in text
     assert "<details>" not in page.figure(Chart("t", "a", SPEC), "bars")
-    assert "the first 50 of 60" in page.table([{"n": i} for i in range(60)], "counts")
+    assert "the first 120 of 130" in page.table([{"n": i} for i in range(130)], "counts")
 
 
 def test_what_is_no_number_is_no_json() -> None:

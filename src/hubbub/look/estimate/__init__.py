@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from hubbub.look.estimate.result import Estimate, TableEstimate
 from hubbub.look.estimate.source import PRESET, SAMPLE, Source, made_up
 from hubbub.look.estimate.why import explain
-from hubbub.privacy.guarantee import number
+from hubbub.privacy.guarantee import typeset
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
@@ -58,7 +58,7 @@ def _warnings(mechanism: Mechanism, source: Source, tables: dict[str, TableEstim
     delta = mechanism.proven().delta or 0.0
     if delta * source.users >= 1:
         warnings.append(
-            f"δ = {number(delta)} is not below 1/{source.users}: it would allow publishing somebody outright"
+            f"δ = {typeset(delta)} is not below 1/{source.users}: it would allow publishing somebody outright"
         )
     thresholds = mechanism.thresholds()
     for table in mechanism.tables:

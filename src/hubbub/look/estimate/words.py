@@ -8,6 +8,7 @@ import numpy as np
 
 from hubbub.look.estimate.curve import Curve, series
 from hubbub.look.estimate.result import Estimate, TableEstimate
+from hubbub.plurals import counted
 
 LINES = 9
 EVENTS = {"clicks": "clicks", "keywords": "words asked", "transitions": "transitions"}
@@ -47,7 +48,7 @@ def _table(name: str, table: TableEstimate) -> Iterator[str]:
 
 def _kept(name: str, table: TableEstimate) -> Iterator[str]:
     yield from _survival(table.curve)
-    how = "" if table.runs is None else f" ({table.runs} simulated runs)"
+    how = "" if table.runs is None else f" ({counted(table.runs, 'simulated run')})"
     of = "" if table.keys is None else f" of {table.keys:,}"
     yield (
         f"  rows     {table.rows:,.0f} ± {table.rows_sd:,.0f}{of} expected{how}; they are "

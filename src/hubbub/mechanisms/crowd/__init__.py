@@ -143,7 +143,7 @@ class Crowd(ByStatement, Mechanism, register=True):
         """What is known of queries: it says something from the second round on."""
         if self.stage.name != "queries" or len(self.selection.multiples) == 1:
             if self.own_prior is not None:
-                given = f"--prior with --tables {','.join(self.tables)}, {len(self.selection.multiples)} round(s)"
+                given = f"--prior with --tables {','.join(self.tables)}, rounds = {len(self.selection.multiples)}"
                 allowed = "tables that need queries, two rounds or more"
                 raise ParameterError("Nothing that is released depends on the prior.", given=given, allowed=allowed)
             return None

@@ -9,10 +9,11 @@ from itertools import groupby
 from typing import Any
 
 from hubbub.errors import OurBug, OverBudget, ParameterError, Refused
+from hubbub.plurals import counted
 from hubbub.privacy.account import Loss
 from hubbub.privacy.compose import Cap, basic_sums, compose, read_loss, written
 from hubbub.privacy.envelope import Charge, Envelope, even
-from hubbub.privacy.guarantee import number
+from hubbub.privacy.guarantee import typeset
 from hubbub.privacy.ledger.budget import ADOPTED, PLANNED, STATED, Booking, OpenEnvelope, Standing, adopted, promise
 from hubbub.privacy.ledger.file import LedgerFile
 from hubbub.privacy.ledger.names import named
@@ -100,7 +101,7 @@ class Accounts(LedgerFile):
                 rest = self.standing(population).unpromised
                 if not (rest.epsilon and rest.delta):
                     raise Refused(
-                        "Nothing of this cap is left to divide.", given=f"ε = {number(epsilon)}, δ = {number(delta)}"
+                        "Nothing of this cap is left to divide.", given=f"ε = {typeset(epsilon)}, δ = {typeset(delta)}"
                     )
                 self._open_envelope(population, even(rest, thresholds), rest, STATED)
         return self._said_of_cap(population, Cap(epsilon, delta))
@@ -115,8 +116,8 @@ class Accounts(LedgerFile):
             if not rest.epsilon or envelope.epsilon(rest.delta) > rest.epsilon:
                 raise Refused(
                     "The plan does not fit what the cap has left.",
-                    given=f"ε = {number(envelope.epsilon(rest.delta))} at δ = {number(rest.delta)}",
-                    allowed=f"ε = {number(rest.epsilon)}; the rest of the cap is promised already, or spent",
+                    given=f"ε = {typeset(envelope.epsilon(rest.delta))} at δ = {typeset(rest.delta)}",
+                    allowed=f"ε = {typeset(rest.epsilon)}; the rest of the cap is promised already, or spent",
                 )
             made = self._open_envelope(population, envelope, rest, PLANNED)
             return next(o for o in self.standing(population).opened if o.id == made)
@@ -146,7 +147,7 @@ class Accounts(LedgerFile):
         if not private or standing.cap is None:
             return None
         cap = standing.cap
-        allowed = f"ε = {number(cap.epsilon)} at δ = {number(cap.delta)} for all releases together; "
+        allowed = f"ε = {typeset(cap.epsilon)} at δ = {typeset(cap.delta)} for all releases together; "
         if void := [entry for entry in self.entries(population) if not entry.private]:
             allowed += f"entry {void[0].id} of {void[0].time[:10]} is NOT PRIVATE, so the total is infinite already"
             next = "nothing brings the guarantee back to these users: no cap can hold for this population"
@@ -154,12 +155,12 @@ class Accounts(LedgerFile):
             return booking
         else:
             spent = self.spent(population)
-            allowed += f"spent so far: ε = {number(spent.epsilon)} at δ = {number(spent.delta)} in "
-            allowed += f"{spent.releases} releases; {left_of(standing)}"
+            allowed += f"spent so far: ε = {typeset(spent.epsilon)} at δ = {typeset(spent.delta)} in "
+            allowed += f"{counted(spent.releases, 'release')}; {left_of(standing)}"
             next = f"ask for less, or raise the cap: hubbub ledger cap {population} --epsilon E --delta D"
         raise OverBudget(
             f"The cap of the population {population!r} does not allow this release.",
-            given=f"ε = {number(loss.epsilon)}, δ = {number(loss.delta)}",
+            given=f"ε = {typeset(loss.epsilon)}, δ = {typeset(loss.delta)}",
             allowed=allowed,
             next=next,
         )
@@ -212,15 +213,15 @@ class Accounts(LedgerFile):
         standing, spent = self.standing(population), self.spent(population)
         if spent.epsilon > cap.epsilon or (standing.losses and spent.delta > cap.delta):
             return (
-                f"The population {population!r} has spent ε = {number(spent.epsilon)} at δ = {number(spent.delta)} "
-                f"already, more than this cap of ε = {number(cap.epsilon)} at δ = {number(cap.delta)}: "
+                f"The population {population!r} has spent ε = {typeset(spent.epsilon)} at δ = {typeset(spent.delta)} "
+                f"already, more than this cap of ε = {typeset(cap.epsilon)} at δ = {typeset(cap.delta)}: "
                 "private releases are refused."
             )
         if standing.lowered:
             epsilon, delta = (float(x) for x in standing.promised)
             return (
-                f"ε = {number(epsilon)} at δ = {number(delta)} was promised under an earlier cap, and stays the claim; "
-                "the lower cap only limits further releases."
+                f"ε = {typeset(epsilon)} at δ = {typeset(delta)} was promised under an earlier cap, and stays the "
+                "claim; the lower cap only limits further releases."
             )
         return None
 

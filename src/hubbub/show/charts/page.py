@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from markupsafe import Markup
 
+from hubbub.privacy.guarantee import raised
 from hubbub.show.charts import palette
 from hubbub.show.charts.chart import Chart
 from hubbub.show.charts.library import library
@@ -70,7 +71,7 @@ def table(rows: Sequence[Mapping[str, object]], title: str) -> Markup:
 def _cell(value: object) -> str:
     if value is None:
         return ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return raised(f"{value:.4g}") if isinstance(value, float) else str(value)
 
 
 def as_json(value: object) -> Markup:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hubbub.plurals import counted
 from hubbub.show.charts import palette
 from hubbub.show.charts.chart import Chart
 from hubbub.show.charts.parts import percent
@@ -25,5 +26,6 @@ def rejects(reasons: Mapping[str, int], kept: int) -> Chart | None:
         },
         "height": 26 * len(rows),
     }
-    text = f"{total:,} lines ({percent(total / max(1, total + kept))}) could not be read; they are in rejects.parquet."
+    part = percent(total / max(1, total + kept))
+    text = f"{counted(total, 'line')} ({part}) could not be read, kept in rejects.parquet."
     return Chart("Lines set aside", text, spec, rows)

@@ -17,6 +17,7 @@ from hubbub.card.check import check, load, public_folder, refuse_draft
 from hubbub.card.schema import Card
 from hubbub.errors import InputError, Refused
 from hubbub.plugins import Registry
+from hubbub.plurals import counted
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class Format(ABC):
             wanted = " or ".join(self.needs)
             raise InputError(
                 f"The {self.name} format is made of the table {wanted}, and this release has none with a row in it.",
-                given=", ".join(f"{name}: {source.rows(name)} rows" for name in source.tables),
+                given=", ".join(f"{name}: {counted(source.rows(name), 'row')}" for name in source.tables),
                 allowed=f"a release with {wanted}",
                 next=f"release the log with --tables queries,{self.needs[0]}, or export --to tsv",
             )

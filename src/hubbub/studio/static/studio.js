@@ -233,7 +233,7 @@ function choosing() {
     if (found.refused) { show($("overcap"), found.refused); $("start").disabled = true; return; }
     $("claim").textContent = found.claim;
     const cap = found.cap ? `; the cap is ε = ${found.cap.epsilon}` : "; there is no cap";
-    $("spends").textContent = `Population ${found.population}${found.new_population ? ", new to this ledger" : ""}: ε = ${found.before} at δ = ${found.delta} spent in ${found.releases} release(s), ε = ${found.after} at δ = ${found.after_delta} after this one${cap}.`;
+    $("spends").textContent = `Population ${found.population}${found.new_population ? ", new to this ledger" : ""}: ε = ${found.before} at δ = ${found.delta} spent in ${found.releases} ${found.releases === 1 ? "release" : "releases"}, ε = ${found.after} at δ = ${found.after_delta} after this one${cap}.`;
     meter(found);
     show($("overcap"), found.refusal);
     $("start").disabled = Boolean(found.refusal) || running;

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from hubbub.ingest.schema import SCHEMA
 from hubbub.log import read_log
 from hubbub.mechanisms import Mechanism, build
-from hubbub.privacy.guarantee import number
+from hubbub.privacy.guarantee import typeset
 from hubbub.synth import SYLLABIC
 from hubbub.synth.run import synthesise
 from hubbub.worth.attacks.active import Active, accounts
@@ -56,7 +56,7 @@ class Line:
 
     def __str__(self) -> str:
         loss, allowed = self.mechanism.loss(), self.outcome.allowed
-        stated = "nothing" if allowed is None else f"ε = {number(loss.epsilon)}, δ = {number(loss.delta)}"
+        stated = "nothing" if allowed is None else f"ε = {typeset(loss.epsilon)}, δ = {typeset(loss.delta)}"
         bound = "–" if allowed is None else f"{allowed:.3f}"
         success, false = self.outcome.success, self.outcome.false_alarms
         name = f"`{self.mechanism.name}`"

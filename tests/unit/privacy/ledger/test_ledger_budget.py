@@ -212,7 +212,7 @@ def test_an_old_ledger_is_summed_under_the_new_rule(
         else:
             assert (standing.opened, len(standing.loose)) == ((), 3)
             (line,) = standing_of(standing)
-            assert line.startswith("3 release(s)") and "version 1 summed them as if decided in advance" in line
+            assert line.startswith("3 releases charged") and "version 1 summed them as if decided in advance" in line
             assert standing.promised[0] == written(spent.epsilon)
         spend(book, CROWD)
         rows = book.export()
