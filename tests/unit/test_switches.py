@@ -44,7 +44,7 @@ NO_SIZE = {
         ingest.times:YEAR_1990 ingest.times:YEAR_2100 ingest.times:FURTHEST
         ingest.proposal:HEAD ingest.proposal:LONGEST ingest.output:SHOWN
         ingest.schema:TEXT_KEPT ingest.sniff:LINES ingest.flat_objects:LOOKED ingest.flat_objects:EVERY
-        ingest.flat_objects:DIGITS""",
+        ingest.flat_objects:DIGITS ingest.alike_objects:LONGEST""",
     "a unit, a width, a share, a number of bins or of letters": """steps.profile:BUSIEST steps.profile:WEEK
         steps.profile:HOUR steps.profile:MONDAY steps.sessions:GAP mechanisms.crowd.stages:KEYWORDS
         steps.pools:TURN mechanisms.crowd.stated:SMALLEST_POOL mechanisms.crowd.stated:FEW_USERS

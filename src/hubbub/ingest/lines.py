@@ -67,11 +67,12 @@ def blocks(stream: Readable, size: int | None = None) -> Iterator[Block | Overlo
                 continue
             yield Overlong(head, length - (last == b"\r"))
             length, chunk = 0, chunk[end + 1 :]
-        data = rest + chunk
-        cut = data.rfind(b"\n") + 1
+        cut = chunk.rfind(b"\n") + 1
         if cut:
-            yield from _portions(data[:cut])
-        rest = data[cut:]
+            yield from _portions(b"".join((rest, memoryview(chunk)[:cut])))
+            rest = chunk[cut:]
+        else:
+            rest += chunk
         if len(rest) > MAX_LINE + 1:  # one above the limit: the last byte may be a carriage return
             head, length, last, rest = rest[:TEXT_KEPT], len(rest), rest[-1:], b""
     if length:
@@ -82,9 +83,9 @@ def blocks(stream: Readable, size: int | None = None) -> Iterator[Block | Overlo
 
 def _portions(data: bytes) -> Iterator[Block]:
     """The same whole lines in blocks of a limited number of lines."""
-    start = 0
-    if data.count(b"\n") > BLOCK_LINES:
-        ends = np.flatnonzero(np.frombuffer(data, np.uint8) == NEWLINE) + 1
+    start, newline = 0, np.frombuffer(data, np.uint8) == NEWLINE
+    if np.count_nonzero(newline) > BLOCK_LINES:
+        ends = np.flatnonzero(newline) + 1
         for end in ends[BLOCK_LINES - 1 : -1 : BLOCK_LINES].tolist():
             yield Block(data[start:end])
             start = end
@@ -112,14 +113,14 @@ def split(data: bytes, utf8: bool = True) -> Lines:
     newline = end
     if b"\r" in data:
         end = end - (array[end - 1] == RETURN)  # before an empty line stands a newline
-    start = first
-    if BYTE_ORDER_MARK in data:
+    start, ascii = first, data.isascii()
+    if not ascii and BYTE_ORDER_MARK in data:
         marked = [data.startswith(BYTE_ORDER_MARK, at) for at in first.tolist()]
         start = first + len(BYTE_ORDER_MARK) * np.array(marked, np.int64)
 
     code = np.zeros(len(end), np.int8)
     code[start == end] = Reason.EMPTY_LINE
-    if utf8 and not data.isascii():
+    if utf8 and not ascii:
         _mark_undecodable(data, array, newline, code)
     if b"\0" in data:
         code[np.searchsorted(newline, np.flatnonzero(array == 0))] = Reason.NUL_BYTE

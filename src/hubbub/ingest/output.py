@@ -34,7 +34,8 @@ class PartWriter:
         self._schema, coded = schema, ["user", "rank", *group_roles(schema.names)]
         try:
             into.mkdir(parents=True, exist_ok=True)
-            self._log = pq.ParquetWriter(self._temporary[self.log], schema, use_dictionary=coded)
+            how = {"use_dictionary": coded, "compression": "none"}  # packing costs more than it saves
+            self._log = pq.ParquetWriter(self._temporary[self.log], schema, **how)
             self._rejects = pq.ParquetWriter(self._temporary[self.rejects], REJECTS)
         except OSError as error:
             self._clear()
