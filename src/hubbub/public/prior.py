@@ -83,7 +83,7 @@ class Prior:
 
         What is known comes first, then shorter queries; the rest of the order is by chance.
         """
-        words = "CASE WHEN h.query LIKE '% % % %' THEN 3 WHEN h.query LIKE '% % %' THEN 2 ELSE 1 END"
+        words = "CASE WHEN h.query NOT LIKE '% % %' THEN 1 WHEN h.query NOT LIKE '% % % %' THEN 2 ELSE 3 END"
         if self.vocabulary is not None:
             known = f"CASE WHEN k.query IS NULL THEN {words} ELSE 0 END"
             rows = f"SELECT h.*, {known} AS form FROM ({rows}) AS h LEFT JOIN {KNOWN} AS k ON k.query = h.query"
@@ -96,7 +96,10 @@ class Prior:
         return f"SELECT r.*, {turn} AS turn FROM ({rows}) AS r LEFT JOIN {OWN} AS o ON o.query = r.query"
 
 
-COUNTED = "CASE WHEN query LIKE '% % % %' THEN 4 WHEN query LIKE '% % %' THEN 3 WHEN query LIKE '% %' THEN 2 ELSE 1 END"
+COUNTED = (
+    "CASE WHEN query NOT LIKE '% %' THEN 1 WHEN query NOT LIKE '% % %' THEN 2 "
+    "WHEN query NOT LIKE '% % % %' THEN 3 ELSE 4 END"
+)
 """How many words a query has, up to 4: cleaning leaves single blanks."""
 
 
@@ -104,12 +107,13 @@ def _by_form(texts: str) -> str:
     """The rows of a table (kid, query) with the weight of their form, and whether their first word is known."""
     site = " OR ".join(f"query LIKE '%.{suffix}'" for suffix in SUFFIXES)
     counted = f"SELECT h.*, {COUNTED} AS n FROM {texts} AS h"
-    sites = f"SELECT c.*, n = 1 AND ({site}) AS site FROM ({counted}) AS c"
+    sites = f"SELECT c.*, CASE WHEN n = 1 THEN {site} ELSE false END AS site FROM ({counted}) AS c"
     stem = (
         "CASE WHEN query LIKE 'www.%' AND length(query) > 8 THEN substr(query, 5, length(query) - 8) "
         "ELSE substr(query, 1, length(query) - 4) END"
     )
-    first = f"CASE WHEN n > 3 THEN NULL WHEN n > 1 THEN split_part(query, ' ', 1) WHEN site THEN {stem} ELSE query END"
+    word = "substr(query, 1, instr(query, ' ') - 1)"
+    first = f"CASE WHEN n > 3 THEN NULL WHEN n > 1 THEN {word} WHEN site THEN {stem} ELSE query END"
     looked_up = (
         "SELECT s.*, w.query IS NOT NULL AS first, coalesce(w.frequent, false) AS frequent, "
         "p.query IS NOT NULL AS pair "
