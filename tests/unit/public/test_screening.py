@@ -18,7 +18,7 @@ from hubbub.ingest import clean
 from hubbub.ingest.schema import SCHEMA
 from hubbub.public.screening import chosen_screen
 from hubbub.public.screening.numbers import COUNTRIES, _valid, is_national_number
-from hubbub.public.screening.own_lists import MOST_PATTERNS, read_own_list
+from hubbub.public.screening.own_lists import MOST_PATTERNS, marks, read_own_list
 from hubbub.public.screening.rules import RULES, suspects
 
 HIT = {
@@ -164,6 +164,15 @@ def test_a_long_list_is_looked_up(tmp_path: Path) -> None:
     found = read_own_list(file)
     assert len(found.texts) == 200_000
     assert found.hits(pa.array(["name 199999", "name 200000", "name 0"])).tolist() == [True, False, True]
+
+
+def test_equal_texts_have_equal_marks_wherever_they_lie() -> None:
+    """A text is found again in a slice, at an end and beside any other: short, long, of other scripts."""
+    texts = ["a", "ab", "abcdefg", "abcdefgh", "abcdefghi", "x" * 40, "zürich", "天気", "abcdefgh12345678"]
+    alone = [int(marks(pa.array([text]))[0]) for text in texts]
+    assert marks(pa.array(["before", *texts, "after"]).slice(1, len(texts))).tolist() == alone
+    assert marks(pa.array(texts[::-1])).tolist() == alone[::-1]
+    assert len(set(alone)) == len(alone) and max(alone) < 1 << 24
 
 
 def test_many_patterns_are_few_passes_that_find_the_same(tmp_path: Path) -> None:

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -32,26 +34,58 @@ MOST_PATTERNS = 1000
 TOGETHER = 100
 """Patterns that RE2 looks for in one pass: one pass for all costs as much as ten for each."""
 QUOTE = r"\Q"
+MARK, MIX = 24, (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
+"""Bits of a mark, and odd numbers that mix the bytes of a text into it."""
 
 
 @dataclass(frozen=True)
 class OwnList:
     """Texts and patterns of the owner's; a pattern may be several of the file's, as one."""
 
-    texts: frozenset[str]
+    listed: pa.Array = field(compare=False)
+    """Texts as they stand, cleaned."""
     patterns: tuple[str, ...]
     sha256: str
+
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        """The same, to be looked up."""
+        return frozenset(self.listed.to_numpy(zero_copy_only=False).tolist())
+
+    @cached_property
+    def _marked(self) -> Mask:
+        """Which marks texts of the list have: most texts have another one, and need not be looked up."""
+        table = np.zeros(1 << MARK, np.bool_)
+        table[marks(self.listed)] = True
+        return table
+
+    def __getstate__(self) -> dict[str, object]:
+        """What is sent to other machines: they make anew what follows from it."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def hits(self, texts: pa.Array) -> Mask:
         """Which cleaned texts are on the list."""
         named = np.zeros(len(texts), np.bool_)
-        if self.texts:
-            found = self.texts.intersection(texts.to_numpy(zero_copy_only=False).tolist())
-            if found:
-                named |= pc.is_in(texts, value_set=pa.array(sorted(found))).to_numpy(zero_copy_only=False)
+        if len(self.listed) and len(texts):
+            likely = np.flatnonzero(self._marked[marks(texts)])
+            some = texts.take(pa.array(likely)).to_numpy(zero_copy_only=False).tolist()
+            named[likely] = np.fromiter(map(self.texts.__contains__, some), np.bool_, len(some))
         for pattern in self.patterns:
             named |= pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)
         return named
+
+
+def marks(texts: pa.Array) -> npt.NDArray[np.uint64]:
+    """A number of MARK bits for each text, from its first and last eight bytes: equal texts have equal marks."""
+    array, offsets = clean.view(texts)
+    windows = np.lib.stride_tricks.sliding_window_view(np.concatenate([array, np.zeros(8, np.uint8)]), 8)
+    first = windows[offsets[:-1]].view("<u8").ravel()
+    last = windows[np.maximum(offsets[1:] - 8, 0)].view("<u8").ravel()
+    size = np.diff(offsets)
+    inside = (np.uint64(1) << (8 * np.minimum(size, 7)).astype(np.uint64)) - np.uint64(1)
+    first, last = np.where(size < 8, first & inside, first), np.where(size < 8, 0, last)
+    mixed = first * np.uint64(MIX[0]) ^ last.astype(np.uint64) * np.uint64(MIX[1])
+    return np.asarray((mixed ^ (mixed >> np.uint64(29))) * np.uint64(MIX[2]) >> np.uint64(64 - MARK))
 
 
 def read_own_list(file: Path) -> OwnList:
@@ -78,8 +112,7 @@ def read_own_list(file: Path) -> OwnList:
     patterns = _together([_compiled(file, place + 1, stripped[place].as_py()) for place in places])
     if not len(texts) and not patterns:
         raise ParameterError("The list is empty.", given=file, next="leave it out, or write a text a line into it")
-    as_they_stand = frozenset(texts.to_numpy(zero_copy_only=False).tolist())
-    return OwnList(as_they_stand, patterns, hashlib.sha256(content).hexdigest())
+    return OwnList(texts, patterns, hashlib.sha256(content).hexdigest())
 
 
 def _compiled(file: Path, number: int, line: str) -> str:
