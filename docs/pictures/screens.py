@@ -60,23 +60,10 @@ def made(folder: Path) -> dict[str, Path]:
     run("withdraw", "demo/release-1", "--reason", "the first ε was too large")
     run("index", "demo", "--population", "demo", "--out", "all-releases")
     run("report", "demo/release-2", "--ledger", "demo/ledger.sqlite")
-    compared = ("--mechanism", "crowd", "--mechanism", "korolova", "--mechanism", "zealous", "--mechanism", "gaussian")
-    run(
-        "compare",
-        log,
-        "--format",
-        "aol",
-        "--epsilon",
-        1,
-        "--delta",
-        "1e-6",
-        *compared,
-        "--draws",
-        2,
-        *book,
-        "--out",
-        "c",
-    )
+    run("synth", "--users", 3000, "--out", "small.tsv.gz")
+    compared = [word for name in ("crowd", "korolova", "zealous", "gaussian") for word in ("--mechanism", name)]
+    asked = ("--epsilon", 1, "--delta", "1e-6", "--draws", 2, "--jobs", 1, "--new-population", "--population", "small")
+    run("compare", "small.tsv.gz", "--format", "aol", *compared, *asked, "--ledger", "demo/ledger.sqlite", "--out", "c")
     series = publish(folder / "series", some_periods())
     write_index, write_pages, card_of = _writers()
     period = sorted(path for path in series.iterdir() if path.is_dir())[-1]
