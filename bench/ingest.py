@@ -3,8 +3,8 @@
     python bench/ingest.py [--rows 10000000] [--form tsv|csv|jsonl] [--keep FILE]
 
 Each run is a process of its own, imports included, and Python may keep its compiled modules; they alternate and the
-best of three counts. DuckDB only types the columns. Ingest also cleans every record, tests it, sets the bad ones aside, and writes Parquet. The budget is a ratio
-of 2 to reading into memory.
+best of three counts. DuckDB only types the columns. Ingest also cleans every record, tests it, sets the bad ones
+aside, and writes Parquet. The budget is a ratio of 2 to reading into memory.
 """
 
 from __future__ import annotations

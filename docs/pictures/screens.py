@@ -69,8 +69,7 @@ def made(folder: Path) -> dict[str, Path]:
     period = sorted(path for path in series.iterdir() if path.is_dir())[-1]
     write_pages(period / "public", card_of(period))
     return {
-        "public": folder / "demo/release-2/public/index.html",
-        "withdrawn": folder / "demo/release-1/public/index.html",
+        "public": folder / "demo/release-1/public/index.html",
         "owner": folder / "demo/release-1/owner-only/report.html",
         "compare": folder / "c/owner-only/compare.html",
         "population": folder / "all-releases/index.html",
