@@ -1,6 +1,7 @@
 """A series of twelve periods beside twelve releases of crowd on all data so far, on one synthetic log.
 
     python bench/series.py [--users 120000] [--seed 5205] [--epsilon 2] [--counts 0.3] [--parts keys,counts,split,cost]
+                           [--tables queries,clicks,…] [--language en]
 
     keys     released so far after each period, all budget for the selection
     counts   the same with a share for counts, and how far the numbers are off
@@ -31,6 +32,7 @@ from hubbub.mechanisms.series import Series
 from hubbub.noise import SeededNoise
 from hubbub.privacy import fitting
 from hubbub.privacy.ledger import Ledger
+from hubbub.public.words import known_list
 from hubbub.release.plan import Plan
 from hubbub.release.story import run_release
 from hubbub.series import SeriesPlan, add, fix
@@ -49,6 +51,8 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=5205)
     options.add_argument("--epsilon", default="2")
     options.add_argument("--counts", default="0.3")
+    options.add_argument("--language", default="none", help="whose words are a list of known queries")
+    options.add_argument("--tables", default="queries")
     options.add_argument("--parts", default="keys,counts,split,cost")
     options.add_argument("--data", type=Path, default=None)
     asked = options.parse_args()
@@ -60,24 +64,28 @@ def main() -> None:
             with read_log(place / "log.tsv", format="aol", work=place) as log:
                 shutil.copy(log.ingested.log, path)
         parts = asked.parts.split(",")
+        chosen = (asked.tables, asked.language)
         if "keys" in parts:
-            run, seconds = whole_series(path, place / "keys", asked.epsilon, "0")
+            run, seconds = whole_series(path, place / "keys", series(asked.epsilon, "0", *chosen))
             print(f"series, even, keys alone: {[len(keys) for keys in run]} ({seconds:.0f} CPU s)", flush=True)
         if "counts" in parts:
-            run, seconds = whole_series(path, place / "counts", asked.epsilon, asked.counts)
+            run, seconds = whole_series(path, place / "counts", series(asked.epsilon, asked.counts, *chosen))
             print(
                 f"series, even, counts {asked.counts}: {[len(keys) for keys in run]} ({seconds:.0f} CPU s)", flush=True
             )
             print(errors(path, place / "counts"), flush=True)
+            print(rows_of(place / "counts"), flush=True)
         if "split" in parts:
             print(f"crowd on all data so far, split evenly: {split(path, place, asked.epsilon)}", flush=True)
         if "cost" in parts:
             print(cost(path, place, asked.epsilon, asked.counts), flush=True)
 
 
-def series(epsilon: str, counts: str) -> Series:
+def series(epsilon: str, counts: str, tables: str = "queries", language: str = "none") -> Series:
     """Twelve even periods."""
-    return Series(epsilon=epsilon, delta=DELTA, periods=PERIODS, first="2006-03-01", length=LENGTH, counts=counts)
+    words = None if language == "none" else known_list(language)
+    plan: dict[str, Any] = {"epsilon": epsilon, "delta": DELTA, "periods": PERIODS, "counts": counts}
+    return Series(**plan, first="2006-03-01", length=LENGTH, tables=tables.split(","), public_list=words)
 
 
 def opened(path: Path, work: Path, period: Period | None = None) -> SearchLog:
@@ -85,9 +93,8 @@ def opened(path: Path, work: Path, period: Period | None = None) -> SearchLog:
     return SearchLog.over(path, DuckDB(work), work, period)
 
 
-def whole_series(path: Path, place: Path, epsilon: str, counts: str) -> tuple[list[list[str]], float]:
-    """The keys that are out after each period, and the CPU seconds of all of them."""
-    mechanism = series(epsilon, counts)
+def whole_series(path: Path, place: Path, mechanism: Series) -> tuple[list[list[str]], float]:
+    """The queries that are out after each period, and the CPU seconds of all of them."""
     place.mkdir()
     seconds, found = 0.0, []
     with Ledger(place / "ledger.sqlite") as book:
@@ -99,6 +106,17 @@ def whole_series(path: Path, place: Path, epsilon: str, counts: str) -> tuple[li
                 seconds += time.process_time() - start
             found.append(pq.read_table(made.folder / "public" / "queries.parquet").column("query").to_pylist())
     return found, seconds
+
+
+def rows_of(place: Path) -> str:
+    """How many rows each table of the last period has, and how many of them have a number."""
+    last = place / "series" / series("2", "0.3").calendar.label(PERIODS - 1) / "public"
+    said = []
+    for file in sorted(last.glob("*.parquet")):
+        rows = pq.read_table(file)
+        to_date, here = (rows.num_rows - rows[name].null_count for name in ("users", "users_in_period"))
+        said.append(f"  {file.stem}: {rows.num_rows} rows; users to date shown for {to_date}, in the period for {here}")
+    return "\n".join(said)
 
 
 def exact(path: Path, place: Path, period: Period) -> dict[str, int]:
@@ -114,9 +132,10 @@ def errors(path: Path, place: Path) -> str:
     for n in (3, PERIODS - 1):
         rows = pq.read_table(place / "series" / calendar.label(n) / "public" / "queries.parquet")
         for column, first in (("users", 0), ("users_in_period", n)):
-            true = exact(path, place, calendar.span(first, n))
+            true = exact(path, place, calendar.span(first, n))  # a listed query may be nobody's
             shown = zip(rows["query"].to_pylist(), rows[column].to_pylist(), strict=True)
-            off = [abs(value - true[query]) / true[query] for query, value in shown if value is not None]
+            known = [(query, value) for query, value in shown if value is not None and query in true]
+            off = [abs(value - true[query]) / true[query] for query, value in known]
             middle = float(np.median(off)) if off else float("nan")
             numbers = f"{len(off)} of {rows.num_rows} shown, median relative error {middle:.3f}"
             said.append(f"  after {n + 1}, {column}: {numbers}")
@@ -152,7 +171,7 @@ def split(path: Path, place: Path, epsilon: str) -> list[int]:
 
 def cost(path: Path, place: Path, epsilon: str, counts: str) -> str:
     """CPU seconds of a series beside those of twelve plain releases of a period each; reading is left out of both."""
-    _, own = whole_series(path, place / "cost", epsilon, counts)
+    _, own = whole_series(path, place / "cost", series(epsilon, counts))
     plain, mechanism, calendar = 0.0, equal(epsilon, place / "cost"), series(epsilon, "0").calendar
     with Ledger(place / "cost" / "plain.sqlite") as book:
         for n in range(PERIODS):

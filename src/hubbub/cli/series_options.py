@@ -40,6 +40,9 @@ class SeriesOptions:
     public_list: Annotated[
         str | None, typer.Option(help="Queries that anybody may know: they come out sooner.", metavar="FILE")
     ] = None
+    language: Annotated[
+        str, typer.Option(help="Words that anybody knows, as a public list: en, others of wordfreq, none.", metavar="L")
+    ] = "none"
     lag: Annotated[int, typer.Option(help="Days after its end before a period is run.", metavar="DAYS")] = 0
     users_public: Annotated[int | None, typer.Option(help="Declared number of users; δ below 1/N.", metavar="N")] = None
     population: Annotated[str, typer.Option(help="Who the logs are about; budgets add up.")] = "default"
@@ -62,13 +65,20 @@ class SeriesOptions:
 
     def plan(self) -> SeriesPlan:
         """The plan that these options describe."""
+        from hubbub.errors import ParameterError
         from hubbub.mechanisms.series import Series
         from hubbub.public.lists import read_list
+        from hubbub.public.words import LANGUAGES, NONE, known_list
         from hubbub.series import SeriesPlan
 
+        if self.language not in LANGUAGES:
+            raise ParameterError("There is no such language.", given=self.language, allowed=", ".join(LANGUAGES))
+        listed = None if self.public_list is None else read_list(self.public_list)
+        if self.language != NONE:
+            listed = known_list(self.language, listed)
         mechanism = Series(
             tables=[table.strip() for table in self.tables.split(",")],
-            public_list=None if self.public_list is None else read_list(self.public_list),
+            public_list=listed,
             epsilon=self.epsilon,
             delta=self.delta,
             periods=self.periods,
@@ -94,6 +104,7 @@ class SeriesOptions:
             ("--counts", self.counts, "0.3"),
             ("--pool", self.pool, 40),
             ("--public-list", self.public_list, None),
+            ("--language", self.language, "none"),
         ):
             if given != usual:
                 raise ParameterError(f"{option} belongs to the unit user.", given=given, next="leave it out")

@@ -17,10 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from hubbub.errors import NotInstalled
+from hubbub.errors import NotInstalled, ParameterError
 from hubbub.extras import imported
 from hubbub.ingest import clean
-from hubbub.public.lists import hash_of
+from hubbub.public.lists import QueryPool, hash_of, pooled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,6 +80,23 @@ class Vocabulary:
         """A stand-in for words that a card names: they change no number of the claim."""
         language = record["name"].rpartition(" ")[2]
         return Vocabulary(language, record["source"], record["sha256"], int(record["queries"]), None, None)
+
+
+def known_list(language: str, own: QueryPool | None = None) -> QueryPool:
+    """Everything that is known as a query in a language as one list, with an owner's own list if she has one."""
+    words = vocabulary(language)
+    name, source, columns = f"words of {language}", words.source, [words.known.column("query")]
+    if own is not None:
+        if own.made is not None:
+            raise ParameterError(
+                "An earlier release and the words of a language are not one list.",
+                given=f"{own.name}, --language {language}",
+                next="leave one of both out: the budget of a release is added, and words cost none",
+            )
+        name, source = f"{own.name}, {name}", f"{own.source}; {source}"
+        columns.append(own.rows.column("query"))
+    rows = pooled(pa.chunked_array([chunk for column in columns for chunk in column.chunks], pa.string()))
+    return QueryPool(name, rows, hash_of(rows), rows.num_rows, source, "list")
 
 
 @cache

@@ -67,9 +67,9 @@ PROMISED = {
     "--language --kind --prefer --no-known-words --by --values "
     "--pool --declare=False --ledger",
     "series plan": "folder! --epsilon --delta --first --periods=12 --longest --length=month --schedule=even "
-    "--counts=0.3 --pool=40 --tables=queries --unit=user --public-list --lag=0 --users-public --population=default "
-    "--dataset=series --max-rejects --screen --deny --allow --max-searches-a-day --drop-agents --config "
-    "--seed --not-private=False --dry-run=False --new-population --ledger",
+    "--counts=0.3 --pool=40 --tables=queries --unit=user --public-list --language=none --lag=0 --users-public "
+    "--population=default --dataset=series --max-rejects --screen --deny --allow --max-searches-a-day --drop-agents "
+    "--config --seed --not-private=False --dry-run=False --new-population --ledger",
     "series add": f"folder! log {READ_PERIOD} --period --other-ids=False --other-people=False --review --ledger",
     "series show": "folder! --ledger",
     "series end": "folder! --ledger",

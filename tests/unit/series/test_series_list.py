@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.conftest import Hubbub
 from tests.series_made_up import Row, asked, log_of, seeded, series
 
 from hubbub.card.check import check, load
@@ -20,7 +21,9 @@ from hubbub.errors import InputError, ParameterError, Refused
 from hubbub.mechanisms.series.rounds import SeriesSums, levels, passing
 from hubbub.noise import SeededNoise
 from hubbub.privacy.ledger import Ledger
-from hubbub.public.lists import QueryPool, pooled
+from hubbub.public import words
+from hubbub.public.lists import QueryPool, ReleaseOrigin, pooled
+from hubbub.public.words import Vocabulary
 from hubbub.series import SeriesPlan, add, erase, fix
 from hubbub.steps.counts import Integers
 
@@ -121,3 +124,64 @@ def test_the_list_belongs_to_the_plan(tmp_path: Path, book: Ledger) -> None:
     again = QueryPool("mine.tsv", pooled(pa.chunked_array([released(made)])), "1" * 64, len(released(made)), "", "list")
     with pytest.raises(Refused, match="NOT PRIVATE"):  # a seeded series is a release, and none to build on
         fix(SeriesPlan(series(public_list=again)), tmp_path / "next", book)
+
+
+def vocabulary_of(*words: str) -> Vocabulary:
+    rows = pa.table({"query": list(words)})
+    return Vocabulary.of("en", "made up", "1" * 64, rows, pa.table({"query": ["new york"]}))
+
+
+def test_known_words_are_a_list_of_words_pairs_and_domains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each once, with the owner's own list in one; a release is no list of words."""
+    monkeypatch.setattr(words, "vocabulary", lambda language: vocabulary_of("weather", "bern"))
+    listed = words.known_list("en", TOWNS)
+    assert listed.name == "towns.tsv, words of en" and listed.use == "list"
+    assert listed.rows.column("query").to_pylist() == sorted(
+        [
+            "bern",
+            "bern.com",
+            "genève",
+            "new york",
+            "weather",
+            "weather.com",
+            "www.bern.com",
+            "www.weather.com",
+            "zürich",
+        ]
+    )
+    assert listed.size == 9 and listed.sha256 == listed.queries
+    made = ReleaseOrigin("crowd", "strict", {}, "earlier-r1", "3" * 64)
+    with pytest.raises(ParameterError, match="are not one list"):
+        words.known_list("en", replace(TOWNS, made=made))
+
+
+class NoNoise(SeededNoise):
+    """Sums as they are."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+    def gaussian(self, step: str, variance: Fraction | int, size: int) -> Integers:
+        return np.zeros(size, np.int64)
+
+
+@pytest.mark.slow
+def test_a_known_word_comes_out_with_fewer_users(
+    hubbub: Hubbub, book: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words and other queries, one for each number of users, and no noise: so none of nobody."""
+    most = 40
+    monkeypatch.setattr(words, "vocabulary", lambda language: vocabulary_of(*(f"word{n}" for n in range(most))))
+    plan = ("--epsilon", 8, "--delta", "0.01", "--first", "2020-01-01", "--periods", 3, "--seed", 1, "--not-private")
+    hubbub("series", "plan", tmp_path / "s", *plan, "--language", "en", "--ledger", tmp_path / "book.sqlite")
+    kinds = ("word", "other")
+    rows = [(f"{kind}{n} {u}", f"{kind}{n}", 0) for kind in kinds for n in range(most) for u in range(n)]
+    made = run(tmp_path / "s", book, rows, NoNoise())
+    out = released(made)
+    least = {kind: min(int(text[len(kind) :]) for text in out if text.startswith(kind)) for kind in kinds}
+    assert 0 < least["word"] < least["other"] < most
+    told = load(made)
+    assert "words of en" in str(told) and "at most 1 listed ones of nobody" in str(told)
+    assert [finding for finding in check(made) if not finding.holds] == []
+    said = hubbub("series", "plan", tmp_path / "t", *plan, "--language", "xx", code=2)
+    assert "no such language" in said.stderr
