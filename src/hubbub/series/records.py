@@ -88,11 +88,10 @@ class SeriesRecords:
         self._name_keys(keys)
         everybody = "SELECT person, uid FROM series_users UNION ALL SELECT person, uid FROM series_new_users"
         engine.view("series_everybody", everybody)
-        every_key = "SELECT kid, query FROM series_keys UNION ALL SELECT kid, query FROM series_new_keys"
         engine.save(
             "series_now",
-            f"SELECT u.person AS person, k.kid AS kid, a.uid AS uid, a.query AS query FROM series_asked AS a "
-            f"JOIN series_everybody AS u ON a.uid = u.uid JOIN ({every_key}) AS k ON a.query = k.query",
+            "SELECT u.person AS person, k.kid AS kid, a.uid AS uid, a.query AS query FROM series_asked AS a "
+            "JOIN series_everybody AS u ON a.uid = u.uid JOIN series_named AS k ON a.query = k.query",
         )
         engine.view("series_new_now", "SELECT person, kid FROM series_now")
         unheld = f"SELECT person, kid, CAST({t} AS BIGINT) AS first FROM series_now AS n WHERE NOT EXISTS "
@@ -108,14 +107,19 @@ class SeriesRecords:
         """Ids for keys that are new, and the text back for those whose text was erased."""
         engine = self.engine
         engine.save(
-            "series_unknown", "SELECT DISTINCT query FROM series_asked AS a WHERE NOT EXISTS " + _same("keys", "query")
+            "series_texts",
+            "SELECT t.query AS query, min(k.kid) AS kid FROM (SELECT DISTINCT query FROM series_asked) AS t "
+            "LEFT JOIN series_keys AS k ON t.query = k.query GROUP BY t.query",
         )
-        back = f"series_unknown AS n JOIN series_gone AS g ON {digest(self.secret, 'key', 'n.query')} = g.digest"
+        unknown = "(SELECT query FROM series_texts WHERE kid IS NULL)"
+        back = f"{unknown} AS n JOIN series_gone AS g ON {digest(self.secret, 'key', 'n.query')} = g.digest"
         engine.save("series_back", f"SELECT DISTINCT g.kid AS kid, n.query AS query FROM {back}")
-        fresh = "SELECT query FROM series_unknown AS a WHERE NOT EXISTS " + _same("back", "query")
+        fresh = f"SELECT query FROM {unknown} AS a WHERE NOT EXISTS " + _same("back", "query")
         engine.number("series_fresh", fresh, ["query"], "place")
         numbered = f"SELECT place + {keys} AS kid, query FROM series_fresh"
         engine.save("series_new_keys", f"{numbered} UNION ALL SELECT kid, query FROM series_back")
+        named = "SELECT kid, query FROM series_texts WHERE kid IS NOT NULL UNION ALL SELECT kid, query FROM"
+        engine.view("series_named", f"{named} series_new_keys")
 
     def _fill_pools(self, t: int, limit: int, out: Integers) -> None:
         engine = self.engine

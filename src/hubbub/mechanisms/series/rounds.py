@@ -18,11 +18,14 @@ from hubbub.errors import OurBug
 from hubbub.mechanisms.series.constants import DROPS, FOREVER, LEVELS, OPENING, WINDOWS, SeriesConstants
 from hubbub.steps.counts import Flags, Integers
 from hubbub.steps.holdings import MOST
+from hubbub.switches import switch
 
 if TYPE_CHECKING:
     from hubbub.noise import NoiseSource
 
 LONGEST_WINDOW = max(WINDOWS)
+BLOCK = switch(__name__, "BLOCK", 1 << 15, low=3)
+"""Keys whose windows are added up at once."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,21 @@ class SeriesSums:
         if window == FOREVER:
             return self.before + self.now
         return sum(self.recent[: window - 1], self.now)
+
+    def each(self, windows: tuple[int, ...]) -> Iterator[tuple[int, Integers]]:
+        """The sums over these windows, each made of the one before it: windows of some runs in order, then of all."""
+        found, runs = self.now, 1
+        for window in windows:
+            if window == FOREVER:
+                yield window, self.before + self.now
+                continue
+            found = sum(self.recent[runs - 1 : window - 1], found)
+            runs = window
+            yield window, found
+
+    def part(self, where: slice) -> SeriesSums:
+        """The same of some keys."""
+        return SeriesSums(self.before[where], tuple(each[where] for each in self.recent), self.now[where])
 
     def plus(self, y: Integers) -> SeriesSums:
         """One more round."""
@@ -70,37 +88,84 @@ def late(plan: SeriesConstants, t: int, size: int, noise: NoiseSource) -> Series
     return found
 
 
-def thresholds(plan: SeriesConstants, t: int, mass: int, size: int) -> int | Integers:
-    """Θ of every key after run t: lower for the first ids where a public list is known."""
-    if not plan.listed:
-        return plan.threshold(t, mass)
-    found = np.full(size, plan.threshold(t, mass), np.int64)
-    found[: plan.listed] = plan.listed_threshold(t, mass)
-    return found
+@dataclass(frozen=True)
+class WindowTests:
+    """What sums over windows are compared with: for levels, for the release, and where it is sure that a key passes."""
+
+    windows: tuple[int, ...]
+    levels: tuple[int | None, ...]
+    """Θ after the rounds so far; None before the first of them."""
+    ends: tuple[int, ...]
+    """Θ after the last round of the run."""
+    sure: tuple[int, ...]
+    """A deviation above that."""
+
+    @staticmethod
+    def of(plan: SeriesConstants, t: int, j: int, *, listed: bool) -> WindowTests:
+        """After j rounds of run t; thresholds are lower for listed keys."""
+        threshold, windows = plan.listed_threshold if listed else plan.threshold, plan.windows(t)
+        so_far = [plan.window_mass(t, window, j) for window in windows]
+        whole = [plan.window_mass(t, window, len(plan.multiples(t))) for window in windows]
+        ends = tuple(threshold(t, mass) for mass in whole)
+        return WindowTests(
+            windows,
+            tuple(threshold(t, mass) if mass else None for mass in so_far),
+            ends,
+            tuple(end + isqrt(mass * plan.variance) for end, mass in zip(ends, whole, strict=True)),
+        )
+
+    def level(self, gathered: SeriesSums) -> tuple[Integers, Flags]:
+        """How many 20ths of its threshold the best window of a key has reached, −1 below 0; and who is sure to pass."""
+        best, sure = np.full(gathered.now.size, -1, np.int64), np.zeros(gathered.now.size, np.bool_)
+        for (_, found), level, most in zip(gathered.each(self.windows), self.levels, self.sure, strict=True):
+            sure |= found >= most
+            if level is not None:
+                np.maximum(best, LEVELS * found // level, out=best)
+        return np.minimum(best, LEVELS), sure
+
+    def passing(self, gathered: SeriesSums) -> Flags:
+        """Which keys reach the threshold of some window; `>=`."""
+        found = np.zeros(gathered.now.size, np.bool_)
+        for (_, sums), end in zip(gathered.each(self.windows), self.ends, strict=True):
+            found |= sums >= end
+        return found
+
+
+def by_block(
+    plan: SeriesConstants, t: int, j: int, gathered: SeriesSums
+) -> Iterator[tuple[slice, WindowTests, SeriesSums]]:
+    """Keys a block at a time, as a processor's cache holds them: the first ids, of a public list, apart."""
+    size = gathered.now.size
+    listed = min(plan.listed, size)
+    for first, last, is_listed in ((0, listed, True), (listed, size, False)):
+        if last > first:
+            tests = WindowTests.of(plan, t, j, listed=is_listed)
+            for start in range(first, last, BLOCK):
+                where = slice(start, min(start + BLOCK, last))
+                yield where, tests, gathered.part(where)
 
 
 def levels(plan: SeriesConstants, t: int, j: int, gathered: SeriesSums) -> Integers:
     """How many 20ths of its threshold the best window of a key has reached after j rounds of run t; −1 below 0."""
-    best = np.full(gathered.now.size, -1, np.int64)
-    for window in plan.windows(t):
-        mass = plan.window_mass(t, window, j)
-        if mass:
-            np.maximum(best, LEVELS * gathered.window(window) // thresholds(plan, t, mass, best.size), out=best)
-    return np.minimum(best, LEVELS)
+    found = np.empty(gathered.now.size, np.int64)
+    for where, tests, part in by_block(plan, t, j, gathered):
+        found[where], _ = tests.level(part)
+    return found
 
 
 def scores(plan: SeriesConstants, t: int, j: int, gathered: SeriesSums, out: Flags) -> tuple[Integers, Integers]:
     """The score of a key in round j, for a pair that was in a pool before and for a new one; 0: does not count."""
-    level = levels(plan, t, j, gathered)
-    if j == 0:
-        new = np.where(out, 0, np.maximum(OPENING, level))
-        return np.where(level >= 0, new, 0), new
-    live = (level >= DROPS[j - 1]) & ~out
-    for window in plan.windows(t):  # sure to pass: needs no more
-        end = plan.window_mass(t, window, len(plan.multiples(t)))
-        live &= gathered.window(window) < thresholds(plan, t, end, level.size) + isqrt(end * plan.variance)
-    score = np.where(live, np.maximum(1, level * level // LEVELS), 0)
-    return score, score
+    old = np.zeros(gathered.now.size, np.int64)
+    new = np.zeros_like(old) if j == 0 else old
+    for where, tests, part in by_block(plan, t, j, gathered):
+        level, sure = tests.level(part)
+        if j == 0:
+            new[where] = np.where(out[where], 0, np.maximum(OPENING, level))
+            old[where] = np.where(level >= 0, new[where], 0)
+        else:
+            live = (level >= DROPS[j - 1]) & ~out[where] & ~sure  # sure to pass: needs no more
+            new[where] = np.where(live, np.maximum(1, level * level // LEVELS), 0)
+    return old, new
 
 
 def spend(plan: SeriesConstants, t: int, j: int, left: Integers, n2: Integers) -> tuple[Integers, Integers]:
@@ -128,9 +193,8 @@ def roots(x: Integers) -> Integers:
 def passing(plan: SeriesConstants, t: int, gathered: SeriesSums) -> Flags:
     """Which keys reach the threshold of some window after the last round of run t; `>=`."""
     found = np.zeros(gathered.now.size, np.bool_)
-    for window in plan.windows(t):
-        mass = plan.window_mass(t, window, len(plan.multiples(t)))
-        found |= gathered.window(window) >= thresholds(plan, t, mass, found.size)
+    for where, tests, part in by_block(plan, t, len(plan.multiples(t)), gathered):
+        found[where] = tests.passing(part)
     return found
 
 
@@ -181,8 +245,9 @@ class ArraySeriesPools:
 
     def squares(self, old: Integers, new: Integers) -> Integers:
         """By counting."""
-        small_old, small_new = old.astype(np.int8), new.astype(np.int8)  # at most LEVELS: quick to look up
-        found = np.where(self.new, small_new[self.key], small_old[self.key])
+        found = new.astype(np.int8)[self.key]  # at most LEVELS: quick to look up
+        if old is not new:
+            found = np.where(self.new, found, old.astype(np.int8)[self.key])
         rows = np.flatnonzero(found)
         user, score = self.user[rows], found[rows].astype(np.int64)
         self._counting = user, self.key[rows], score
