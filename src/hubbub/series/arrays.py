@@ -56,8 +56,13 @@ def _fits(numbers: Integers) -> bool:
 
 def read_arrays(path: Path) -> dict[str, Integers]:
     """The arrays of a file, by name."""
+    return {name: each.astype(np.int64) for name, each in _as_written(path).items()}
+
+
+def _as_written(path: Path) -> dict[str, Integers]:
+    """The same, some of them in numbers of half the size."""
     table = pq.read_table(path)
-    return {name: table.column(name).to_numpy().astype(np.int64) for name in table.column_names}
+    return {name: table.column(name).to_numpy() for name in table.column_names}
 
 
 def write_purses(path: Path, purses: Purses) -> str:
@@ -77,9 +82,9 @@ def write_past(path: Path, gathered: SeriesSums) -> str:
 
 
 def read_past(path: Path) -> tuple[Integers, tuple[Integers, ...]]:
-    """What keys have gathered in all earlier runs, and in each of the last of them."""
-    found = read_arrays(path)
-    before = found.pop(BEFORE)
+    """What keys have gathered in all earlier runs, and in each of the last of them, as written: sums are not narrow."""
+    found = _as_written(path)
+    before = found.pop(BEFORE).astype(np.int64)
     return before, tuple(found[f"recent_{i}"] for i in range(len(found)))
 
 

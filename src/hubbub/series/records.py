@@ -74,9 +74,9 @@ class SeriesRecords:
 
     def known_users(self) -> tuple[int, int]:
         """How many users the log has, and how many of them earlier runs knew."""
-        mine = "SELECT DISTINCT uid FROM log"
-        joined = f"({mine}) AS n JOIN series_users AS u ON n.uid = u.uid"
-        return self._count(f"({mine}) AS users"), self._count(joined)
+        mine = "(SELECT DISTINCT uid FROM log) AS n LEFT JOIN series_users AS u ON n.uid = u.uid"
+        found = self.engine.fetch(f"SELECT count(*) AS users, count(u.uid) AS known FROM {mine}").to_pydict()
+        return int(found["users"][0]), int(found["known"][0])
 
     def read(self, t: int, users: int, keys: int, limit: int, out: Integers) -> None:
         """Make the tables `series_new_…` that run t adds, from the view `log`."""

@@ -74,7 +74,8 @@ class SeriesRun:
         for table in self.further:
             names += self._further(table).read(t, records.unerased())
         seen = self.engine.fetch("SELECT DISTINCT kid FROM series_new_pool").column("kid").to_numpy()
-        seen = np.union1d(seen, np.arange(0 if t else plan.listed))  # a listed query may always be released
+        if plan.listed and not t:
+            seen = np.union1d(seen, np.arange(plan.listed))  # a listed query may always be released
         names.append(self.queries.write("seen", {"kid": seen}))
         new_users, keys = records.added("users"), keys + records.added("keys")
         arrays.refuse_too_large(state.users + new_users, keys)

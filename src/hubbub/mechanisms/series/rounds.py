@@ -34,7 +34,8 @@ class SeriesSums:
 
     before: Integers
     recent: tuple[Integers, ...]
-    """Of the last runs before this one, the latest first; as many as the longest window needs."""
+    """Of the last runs before this one, the latest first; as many as the longest window needs. They may be of narrower
+    numbers than the others, and are only ever added to those."""
     now: Integers
 
     @staticmethod
