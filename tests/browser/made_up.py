@@ -17,6 +17,7 @@ from hubbub.card.owner import Owner
 from hubbub.card.schema import sha256_of
 from hubbub.log import Period
 from hubbub.mechanisms import build
+from hubbub.public.groups import group_by
 from hubbub.show.page import write_pages
 
 TEXT, TEXTS, NUMBER, SPREAD = pa.string(), pa.list_(pa.string()), pa.int64(), pa.float64()
@@ -27,6 +28,7 @@ SCHEMAS = {
     "transitions": {"query": TEXT, "next_query": TEXT} | NOISY,
     "sessions": {"queries": TEXTS} | NOISY,
     "keywords": {"keyword": TEXT} | NOISY,
+    "queries_by_country": {"country": TEXT, "query": TEXT} | NOISY,
     "log": {"user": TEXT, "time": NUMBER, "query": TEXT, "rank": pa.int32(), "url": TEXT},
 }
 OWNER = Owner(
@@ -49,7 +51,8 @@ def publish(folder: Path, tables: Mapping[str, Rows], *, owner: Owner = OWNER, s
         path = folder / f"{name}.parquet"
         pq.write_table(pa.table([pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema), path)
         written[path.name] = Written(sha256_of(path), len(rows))
-    mechanism = build("crowd", {"epsilon": "1", "delta": "1e-6"}, tables=tuple(tables))
+    by = [group_by("country", "Land", ["DE", "FR"])] if "queries_by_country" in tables else []
+    mechanism = build("crowd", {"epsilon": "1", "delta": "1e-6"}, tables=tuple(tables), by=by)
     booked = Booked("readers", "spring", 1, 0.0, 1.0, None, (), ())
     facts = Facts(owner, booked, "AnonID", seeded, 0.05, 20_000, files=written)
     for page in write_pages(folder, build_card(mechanism, facts)):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hubbub.card.schema import NOT_STATED, Card
 from hubbub.plurals import counted
+from hubbub.steps.keys import base_of
 
 if TYPE_CHECKING:
     from hubbub.show.page import Shown
@@ -107,7 +108,9 @@ def headline(tables: list[Shown]) -> list[str]:
 
 
 def rows_of(name: str, rows: int) -> str:
-    """So many rows of a table, in words."""
+    """So many rows of a table, in words; those of a table by group as "1,364 queries by country"."""
+    if (base := base_of(name)) != name:
+        return rows_of(base, rows) + name.removeprefix(base).replace("_", " ")
     if not name.endswith("s"):
         return f"{counted(rows, 'row')} of a {name}"
     singular = "query" if name == "queries" else name.removesuffix("s")

@@ -24,6 +24,7 @@ from hubbub.card.words import noise_of, rule_of
 from hubbub.privacy.guarantee import raised, small, typeset
 from hubbub.show import public
 from hubbub.show.dataset import described, headline
+from hubbub.show.differences import by_table
 from hubbub.show.hub import front_matter
 
 ROWS = 200_000
@@ -122,6 +123,7 @@ def render(card: Card, tables: list[Shown]) -> dict[str, str]:
     claimed = {"epsilon": card.claim.epsilon, "delta": card.claim.delta, "steps": steps}
     known = {"card": card, "tables": tables, "short": SHORT, "in_page": packed.rows(), "rows": Markup(packed.json())}
     known |= {"claimed": Markup(public.dumps(claimed)), "headline": headline(tables)}
+    known["by_group"] = by_table([(table.name, table.columns, table.rows) for table in tables])
     known |= {"front": front_matter(card), "described": Markup(public.dumps(described(card, tables)))}
     templates = zip(PAGES, ("index.html", "data_card.md"), strict=True)
     return {name: jinja().get_template(template).render(known) for name, template in templates}

@@ -116,6 +116,19 @@ const offerCsv = (table, numbers) => {
   });
 };
 
+// ---------------------------------------------------------------- a table by group: a switch between its groups
+
+const groupsOf = (table, tools, changed) => {
+  if (!table.name.includes("_by_")) return () => true;
+  const label = make("label", tools, {}, table.columns[0]);
+  const select = make("select", label, { id: `group-${table.name}` });
+  make("option", select, { value: "-1" }, "all");
+  const groups = [...new Set(table.keys[0])].sort((a, b) => alphabet.compare(textOf(a), textOf(b)));
+  for (const group of groups) make("option", select, { value: group }, textOf(group));
+  select.addEventListener("change", changed);
+  return (row) => select.value === "-1" || table.keys[0][row] === Number(select.value);
+};
+
 // ---------------------------------------------------------------- one table: its rows, its search, its order, its sheets
 
 const liven = (table) => {
@@ -126,6 +139,7 @@ const liven = (table) => {
   const tools = section.querySelector(".tools");
   const label = make("label", tools, {}, `Search in ${table.name}`);
   const input = make("input", label, { type: "search", id: `search-${table.name}`, autocomplete: "off" });
+  const inGroup = groupsOf(table, tools, () => search());
   const turn = make("div", tools, { class: "turn" });
   const found = section.querySelector(".found");
   const linked = table.columns.map((column) => ["query", "next_query"].includes(column));
@@ -155,7 +169,7 @@ const liven = (table) => {
       : `No row here has “${input.value.trim()}”. ${found.dataset.missing}`;
     for (const [button, to] of sheets) button.setAttribute("aria-disabled", to() === first);
   };
-  const search = () => { rows = sorted(rowsWith(table, input.value), table, order); first = 0; draw(); };
+  const search = () => { rows = sorted(rowsWith(table, input.value).filter(inGroup), table, order); first = 0; draw(); };
   const end = () => Math.max(0, Math.ceil(rows.length / SHEET) - 1) * SHEET;
   const sheets = [
     ["First", () => 0],

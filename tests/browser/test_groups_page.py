@@ -1,0 +1,51 @@
+"""The public page of a release by group: a switch between groups, and what makes them different."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from hubbub.card.check import check
+from tests.browser.conftest import axe, overflow
+from tests.browser.made_up import publish, some_tables
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """60 queries in three groups; news is asked more in FR."""
+    queries = some_tables()["queries"]
+    cells = [
+        (group, query, max(1, int(users * (share if query != "news" else 1 - share))), 6.0)  # type: ignore[call-overload]
+        for group, share in (("DE", 0.6), ("FR", 0.25), ("other", 0.15))
+        for query, users, _ in queries
+    ]
+    tables = {"queries": queries, "queries_by_country": cells}
+    return publish(tmp_path_factory.mktemp("groups") / "public", tables)
+
+
+def test_a_switch_shows_one_group_and_a_search_stays_in_it(page: Page, made: Path) -> None:
+    page.goto(made.as_uri())
+    page.locator("#tab-queries_by_country").click()
+    table = page.locator("#table-queries_by_country")
+    expect(table.locator(".found")).to_contain_text("of 180")
+    page.locator("#group-queries_by_country").select_option("FR")
+    expect(table.locator(".found")).to_contain_text("of 60")
+    assert set(table.locator("tbody tr td:first-child").all_inner_texts()) == {"FR"}
+    page.locator("#search-queries_by_country").fill("weather")
+    expect(table.locator("tbody tr")).to_have_count(1)
+    page.locator("#group-queries_by_country").select_option("all")
+    expect(table.locator("tbody tr")).to_have_count(3)
+
+
+def test_what_is_asked_more_in_a_group_is_listed_with_its_interval(page: Page, made: Path) -> None:
+    page.goto(made.as_uri())
+    figures = page.locator(".multiples figure")
+    expect(figures).to_have_count(3)
+    fr = figures.filter(has_text="FR")
+    expect(fr.locator("li").first).to_contain_text("news")
+    assert "×" in fr.locator("li").first.inner_text() and " to " in fr.locator("li").first.inner_text()
+    assert overflow(page) <= 0
+    axe(page)
+    assert all(finding.holds for finding in check(made.parent))
