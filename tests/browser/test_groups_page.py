@@ -16,10 +16,11 @@ from tests.browser.made_up import publish, some_tables
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """60 queries in three groups; news is asked more in FR."""
     queries = some_tables()["queries"]
+    parts = {"DE": 60, "FR": 25, "other": 15}
     cells = [
-        (group, query, max(1, int(users * (share if query != "news" else 1 - share))), 6.0)  # type: ignore[call-overload]
-        for group, share in (("DE", 0.6), ("FR", 0.25), ("other", 0.15))
-        for query, users, _ in queries
+        (group, query, max(1, 3000 // (n + 1) * (percent if query != "news" else 100 - percent) // 100), 6.0)
+        for group, percent in parts.items()
+        for n, (query, *_) in enumerate(queries)
     ]
     tables = {"queries": queries, "queries_by_country": cells}
     return publish(tmp_path_factory.mktemp("groups") / "public", tables)
