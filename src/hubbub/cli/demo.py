@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 from collections.abc import Iterator
 from contextlib import redirect_stdout
+from itertools import groupby, islice
 from pathlib import Path
 from textwrap import wrap
 from typing import Annotated, Any
@@ -70,15 +72,21 @@ def story(users: int, log: Path, made: Path, ledger: Path, details: Path) -> Ite
     counts = json.loads((made / "owner-only" / "scores.json").read_text(encoding="utf-8"))["counts"]
     tables = {name: pq.read_table(public / f"{name}.parquet") for name in card["release"]["contains"]}
     yield "\nWHAT WENT IN"
-    yield f"  A made-up search log in the format of the AOL log of 2006: {users:,} users, three months, nobody real."
-    yield f"  They asked {counts['queries.distinct']['original']:,} different queries, nearly all of them once. {log}"
+    yield f"  Three months of searches in a town that does not exist, by {users:,} users who do not either: {log}"
+    yield "  One of them, line by line, as every search engine keeps it:"
+    for user, query, time, _, url in one_user(log):
+        yield f"  {user:>6}  {time[:16]}  {query[:36]:<36} {url.removeprefix('http://') if url else ''}".rstrip()
+    asked = counts["queries.distinct"]["original"]
+    yield f"  In all {asked:,} different queries, nearly all of them asked by one user alone."
+    yield "  Whoever recognises one search of somebody knows all the others: this must not leave the house."
     yield "\nWHAT CAME OUT"
-    rows = ", ".join(rows_of(name, table.num_rows) for name, table in tables.items())
+    rows = ", ".join(rows_of(name, table.num_rows) for name, table in tables.items() if table.num_rows)
     yield f"  {rows}: what many users share, with noise in every number."
-    yield "  The most frequent queries:"
     yield f"  {'query':<32} {'users':>7}   give or take"
     for row in tables["queries"].slice(0, 6).to_pylist():
         yield f"  {row['query'][:32]:<32} {row['users']:>7,}   {2 * row['noise_sd']:,.0f}"
+    for row in tables["clicks"].slice(0, 1).to_pylist() if "clicks" in tables else ():
+        yield f"  and about {row['users']:,} of those who asked {row['query']} went to {row['url']}"
     yield "\nWHAT IS PROMISED"
     yield from wrap(card["claim"]["sentence"], 100, initial_indent="  ", subsequent_indent="  ")
     odds = f"{math.exp(card['claim']['epsilon']):.1f}"
@@ -101,10 +109,24 @@ def story(users: int, log: Path, made: Path, ledger: Path, details: Path) -> Ite
     yield f"  hubbub studio {log}"
 
 
+def one_user(log: Path, least: int = 4, most: int = 7) -> list[list[str]]:
+    """The rows of the first user of a log who has a few, of several short queries."""
+    with gzip.open(log, "rt", encoding="utf-8") as lines:
+        next(lines)
+        rows = (line.rstrip("\n").split("\t") for line in lines)
+        for _, mine in groupby(rows, key=lambda row: row[0]):
+            found = list(islice(mine, most + 1))
+            asked = {query for _, query, *_ in found}
+            if len(found) <= most and len(asked) >= least and all(query.count(" ") < 3 for query in asked):
+                return found
+    return []
+
+
 CARD = """# What only the owner can say; printed on the card.
 [card]
-title = "A made-up search log"
-curator = "hubbub demo"
+title = "What a made-up town looked for, spring 2006"
+curator = "The library of a town that does not exist (hubbub demo)"
 licence = "CC0-1.0"
+contact = "privacy@library.example"
 intended_use = "Trying hubbub. Nobody asked any of these queries."
 """

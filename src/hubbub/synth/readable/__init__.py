@@ -135,15 +135,18 @@ class ReadableWords:
         return text.join(pieces, table=self._table)
 
     def _add(self, pieces: text.Places, intents: Ints, change: Change, turn: Ints) -> None:
-        """Add a word: an addition that people make, or any word after a popular need, or an addition and a word."""
+        """Add to popular needs what people add most, or any word; to others an addition, and a rare one with a word."""
         where = np.flatnonzero(change.word >= 0)
         word, popular, replaces = change.word[where], intents[where] < NEEDS, change.replaces[where]
+        often = np.where(popular, change.often[where], word)
         paired = (self._pairs[np.where(popular, intents[where], 0)] == (FUNCTION_WORDS + word)[:, None]).any(axis=1)
-        alone = popular & ~replaces & (word >= self._added)
-        pieces[where, 5] = np.where(alone, 0, self._more + (word + turn[where]) % self._added)
+        alone = popular & ~replaces & (often < 0)
+        pieces[where, 5] = np.where(
+            alone, 0, self._more + (np.where(replaces, word, often) + turn[where]) % self._added
+        )
         pieces[where[alone & paired], 5] = self._extra
         rest = np.where(alone, word, 1 + word // self._added)
-        both = alone | replaces | (word >= self._added)
+        both = alone | replaces | (~popular & (word >= self._added))
         pieces[where[both], 6:] = self._pieces(FUNCTION_WORDS + rest[both], spaced=np.ones(both.sum(), np.bool_))
 
     def _subject(self, sites: Ints, hyphened: Mask) -> text.Places:

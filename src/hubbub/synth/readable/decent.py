@@ -18,7 +18,8 @@ RUDE = re.compile(
     "nazi|hitler|fasci|racis|negro|coon|gook|kike|chink|spic|dago|wop|retard|spastic|cripple|gypsy|savage|jap|jew|"
     "kill|murder|suicid|corpse|dead|death|die|dying|torture|behead|lynch|genocid|terror|bomb|gun|weapon|ammo|drug|"
     "cocaine|heroin|meth|opium|weed|cannab|hash|bong|spank|slave|swinger|bdsm|thong|panty|panties|lingerie|bra|amateur|"
-    "hussy|harlot|lust|seduc|voyeur|upskirt|webcam|casino|poker|gambl|viagra|cialis|pill|hiv|std|herpes|cancer|tumor"
+    "hussy|harlot|lust|seduc|voyeur|upskirt|webcam|casino|poker|gambl|viagra|cialis|pill|hiv|std|herpes|cancer|tumor|"
+    "alcohol|drunk|traffick|overweight|obes|slaughter|massacre|corrupt|prison|jail|bankrup"
 )
 _WHOLE = """
     ass asses hell butt butts tit ho hoes hos suck sucks sucking sucker blow blows hump humps screw screwed bang
