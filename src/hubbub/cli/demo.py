@@ -71,6 +71,11 @@ def story(users: int, log: Path, made: Path, ledger: Path, details: Path) -> Ite
     card = json.loads((public / "card.json").read_text(encoding="utf-8"))
     counts = json.loads((made / "owner-only" / "scores.json").read_text(encoding="utf-8"))["counts"]
     tables = {name: pq.read_table(public / f"{name}.parquet") for name in card["release"]["contains"]}
+
+    def counted(name: str) -> list[dict[str, Any]]:
+        rows = tables[name].slice(0, 6).to_pylist() if name in tables else []
+        return [row for row in rows if row["users"] is not None]
+
     yield "\nWHAT WENT IN"
     yield f"  Three months of searches in a town that does not exist, by {users:,} users who do not either: {log}"
     yield "  One of them, line by line, as every search engine keeps it:"
@@ -83,9 +88,9 @@ def story(users: int, log: Path, made: Path, ledger: Path, details: Path) -> Ite
     rows = ", ".join(rows_of(name, table.num_rows) for name, table in tables.items() if table.num_rows)
     yield f"  {rows}: what many users share, with noise in every number."
     yield f"  {'query':<32} {'users':>7}   give or take"
-    for row in tables["queries"].slice(0, 6).to_pylist():
+    for row in counted("queries"):
         yield f"  {row['query'][:32]:<32} {row['users']:>7,}   {2 * row['noise_sd']:,.0f}"
-    for row in tables["clicks"].slice(0, 1).to_pylist() if "clicks" in tables else ():
+    for row in counted("clicks")[:1]:
         yield f"  and about {row['users']:,} of those who asked {row['query']} went to {row['url']}"
     yield "\nWHAT IS PROMISED"
     yield from wrap(card["claim"]["sentence"], 100, initial_indent="  ", subsequent_indent="  ")

@@ -126,7 +126,11 @@ def test_quiet_says_nothing(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_the_demo(hubbub: Hubbub, tmp_path: Path) -> None:
-    hubbub("demo", "--out", tmp_path / "demo", "--users", "300")
+    told = hubbub("demo", "--out", tmp_path / "demo", "--users", "300").stdout
+    assert [line for line in told.splitlines() if line.isupper()] == [
+        f"WHAT {part}" for part in ("WENT IN", "CAME OUT", "IS PROMISED", "IT COST", "TO OPEN", "TO TRY")
+    ]
+    assert len(told.splitlines()) <= 60, "more than two screens"
     hubbub("demo", "--out", tmp_path / "demo", "--users", "300", "--quiet")
     for name in ("release-1", "release-2"):
         hubbub("card", tmp_path / "demo" / name, "--check")
