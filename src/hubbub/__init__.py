@@ -24,6 +24,7 @@ The map, in the order the data flows:
 
 Beside the rooms:
 
+    deprecated  former names of things that were renamed, which still work and warn
     errors      every exception that hubbub raises on purpose, with its exit code
     extras      packages that only some uses need, and the line to type for each
     files       a folder is written whole or not at all
@@ -97,6 +98,10 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: `import hubbub` costs nothing."""
+    if name not in _HOMES:
+        from hubbub.deprecated import NAMES, current
+
+        name = current(NAMES, name)
     if name not in _HOMES:
         raise AttributeError(f"module 'hubbub' has no attribute {name!r}")
     from importlib import import_module

@@ -18,7 +18,19 @@ conditions on which a release exists (privacy/existence.py) did not hold: `becau
 
 from __future__ import annotations
 
+import re
+from difflib import get_close_matches
+
 from hubbub.privacy.existence import Cause
+
+
+def nearest(given: object, allowed: str) -> str:
+    """The allowed name that is nearly the one that was given; nothing, where none is, or where these are no names."""
+    if not isinstance(given, str) or not given[:1].isalpha():
+        return ""
+    names = [name for name in re.split(r"[,;:] ", allowed) if " " not in name]
+    found = get_close_matches(given.lower(), [name.lower() for name in names], n=1)
+    return next(name for name in names if name.lower() == found[0]) if found and given not in names else ""
 
 
 class HubbubError(Exception):
@@ -35,12 +47,21 @@ class UserError(HubbubError):
     exit_code = 2
 
     def __init__(
-        self, what: str, *, given: object = None, allowed: str = "", next: str = "", because: Cause | None = None
+        self,
+        what: str,
+        *,
+        given: object = None,
+        allowed: str = "",
+        next: str = "",
+        because: Cause | None = None,
+        typed: str = "",
     ) -> None:
+        """`typed` is the name that somebody got wrong, where `given` is something else."""
         self.what, self.given, self.allowed, self.next = what, given, allowed, next
         if because is not None:
             self.because = because
-        lines = [what]
+        meant = nearest(typed or given, allowed)
+        lines = [f"{what} Did you mean {meant}?" if meant else what]
         if given is not None:
             lines.append(f"  given:   {given}")
         if allowed:

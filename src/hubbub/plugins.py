@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import pkgutil
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from threading import RLock
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from hubbub.errors import ParameterError
 
@@ -30,6 +31,14 @@ class Named(Protocol):
 T = TypeVar("T", bound=Named)
 
 
+@dataclass(frozen=True)
+class Apart(Generic[T]):
+    """Those of a registry that people should see apart from the others."""
+
+    heading: str
+    holds: Callable[[T], bool]
+
+
 class PluginWarning(UserWarning):
     """Something that an installed package announces cannot be used."""
 
@@ -37,8 +46,11 @@ class PluginWarning(UserWarning):
 class Registry(Mapping[str, T]):
     """Everything of one kind by its name. Loaded when first asked; a name is never given twice."""
 
-    def __init__(self, what: str, group: str, home: str, contract: type, unknown: str = "") -> None:
+    def __init__(
+        self, what: str, group: str, home: str, contract: type, unknown: str = "", apart: Apart[T] | None = None
+    ) -> None:
         self.what, self.group, self.home, self.contract = what, group, home, contract
+        self.apart = apart
         self.unknown = unknown or f"There is no such {what}."
         self._known: dict[str, T] = {}
         self._unusable: dict[str, str] = {}
@@ -70,7 +82,13 @@ class Registry(Mapping[str, T]):
             return self[name]
         if name in self._unusable:
             raise ParameterError(self._unusable[name], given=name, next="mend the package, or uninstall it")
-        raise ParameterError(self.unknown, given=name, allowed=", ".join(self), next="choose one of these")
+        raise ParameterError(self.unknown, given=name, allowed=self.listing(), next="choose one of these")
+
+    def listing(self) -> str:
+        """All names for people: what belongs apart comes after the others, under its heading."""
+        aside = [] if self.apart is None else [name for name in self if self.apart.holds(self[name])]
+        usual = ", ".join(name for name in self if name not in aside)
+        return usual if self.apart is None or not aside else f"{usual}; {self.apart.heading}: {', '.join(aside)}"
 
     def __getitem__(self, name: str) -> T:
         self._load()

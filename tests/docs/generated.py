@@ -23,6 +23,7 @@ from tests.docs.way import mapped, way
 import hubbub
 from hubbub.cli import names as written
 from hubbub.cli.listed import REGISTRIES
+from hubbub.look.estimate.worth import EPSILONS, cell, reference
 from hubbub.mechanisms import Mechanism, measured, mechanisms
 from hubbub.privacy import delta
 
@@ -163,6 +164,14 @@ def theorems(_: str) -> str:
     return "\n".join(rows) + "\n"
 
 
+def worth(_: str) -> str:
+    """Users → rows at three ε, as `hubbub estimate --users N` prints them."""
+    rows = [f"| users | {' | '.join(f'ε = {epsilon}' for epsilon in EPSILONS)} |", "|---|" + "---|" * len(EPSILONS)]
+    for users, found in reference().items():
+        rows.append(f"| {users:,} | {' | '.join(cell(one) for one in found)} |")
+    return "\n".join(rows) + "\n"
+
+
 MAKERS = {
     "theorems": theorems,
     "pages": pages,
@@ -172,6 +181,7 @@ MAKERS = {
     "coverage": measured.table,
     "rooms": rooms,
     "way": traced,
+    "worth": worth,
 }
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from hubbub.card.earlier import WRITTEN, look_again
 from hubbub.card.notice import NOTICE, read_notice
 from hubbub.card.schema import STAMP, VERSION, Card, integrity, sha256_of
 from hubbub.errors import HubbubError, InputError, Refused
@@ -103,6 +104,9 @@ def public_folder(release: str | Path) -> Path:
 def check(release: str | Path, *, draft: bool = False) -> list[Finding]:
     """Everything about a release that can be re-checked without the log."""
     document = load(release, draft=draft)
+    if document.get("card_version") != VERSION and document.get("card_version") in WRITTEN:
+        public = public_folder(release)
+        return [*(Finding(*seen) for seen in look_again(document, public)), *_notice(document["integrity"], public)]
     try:
         card = Card.model_validate(document)
     except ValidationError as error:
@@ -115,7 +119,7 @@ def check(release: str | Path, *, draft: bool = False) -> list[Finding]:
     seen = integrity(document)
     findings.append(Finding("the card is as it was written", seen == card.integrity, seen))
     public = public_folder(release)
-    findings += _notice(card, public)
+    findings += _notice(card.integrity, public)
     findings += _files(card, public)
     findings += _numbers(card)
     findings += _made_anew(card, document)
@@ -124,7 +128,7 @@ def check(release: str | Path, *, draft: bool = False) -> list[Finding]:
     return findings
 
 
-def _notice(card: Card, public: Path) -> Iterator[Finding]:
+def _notice(card: object, public: Path) -> Iterator[Finding]:
     """What became of the release since; nothing, where no notice stands beside its card."""
     what = "the release stands"
     try:
@@ -133,7 +137,7 @@ def _notice(card: Card, public: Path) -> Iterator[Finding]:
         yield Finding(what, False, f"its notice cannot be believed: {error.given}")
         return
     if notice is not None:
-        ours = notice.card == card.integrity
+        ours = notice.card == card
         seen = notice.words() if ours else f"a notice about another card, {notice.release}"
         yield Finding(what, ours and notice.state != "withdrawn", seen)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from hubbub.card.schema import NOT_STATED
 from hubbub.errors import InputError
 from hubbub.log import Period
+from hubbub.log.spans import parse_period
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ def read_owner(table: Mapping[str, object]) -> Owner:
 
 
 def _period(value: object) -> Period:
+    if isinstance(value, str):
+        return parse_period(value)
     if isinstance(value, dict) and set(value) == {"from", "to"}:
         try:
             first, last = (date.fromisoformat(str(value[k])[:10]) for k in ("from", "to"))
@@ -58,7 +61,9 @@ def _period(value: object) -> Period:
         except ValueError:
             pass
     raise InputError(
-        "The stated period cannot be read.", given=value, allowed='period = { from = "2006-03-01", to = "2006-05-31" }'
+        "The stated period cannot be read.",
+        given=value,
+        allowed='period = "2006-03..2006-05", or { from = "2006-03-01", to = "2006-05-31" }',
     )
 
 

@@ -18,6 +18,7 @@ import typer
 
 from hubbub.cli.attack import attack
 from hubbub.cli.audit import audit
+from hubbub.cli.bench import bench
 from hubbub.cli.card import card
 from hubbub.cli.compare import compare
 from hubbub.cli.demo import demo
@@ -67,6 +68,7 @@ for _one in (
 app.add_typer(series, name="series")
 app.add_typer(ledger, name="ledger")
 app.add_typer(pool, name="pool")
+app.add_typer(bench, name="bench")
 for _one in (audit, reproduce, studio, doctor):
     app.command(cls=Listed)(_one)
 

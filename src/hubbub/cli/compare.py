@@ -15,7 +15,8 @@ from hubbub.errors import ParameterError
 
 BANNER = "OWNER ONLY. Every number was computed from the raw log: not private, do not publish."
 LISTED = typer.Option(
-    help="One of {mechanisms}, or a variant of one (zealous:published); repeatable. Default: all that prove something.",
+    help="One of {private}; not private: {not_private}; or a variant of one (zealous:published); repeatable. "
+    "Default: all that prove something.",
     metavar="M",
     autocompletion=completing("mechanisms"),
 )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 from unicodedata import category
 
 from hubbub.cli.options import BudgetOptions, MechanismOptions, NewLogOptions, ReleaseOptions, spelled
+from hubbub.deprecated import OPTIONS, current
 from hubbub.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Configuration:
     def fill(self, group: Group) -> Group:
         """These options; what the command line left open is taken from the file."""
         given = vars(group)
-        _check_text(given)
+        check_text(given)
         names = self.options.keys() & given.keys() - {*BUDGET}
         return replace(group, **{name: self.options[name] for name in names if given[name] is None})  # type: ignore[type-var]
 
@@ -69,8 +70,9 @@ def read_configuration(path: str | None, known: Mapping[str, Any] | None = None)
     settings, card = _table(stated, "set"), _table(stated, "card")
     owner = read_owner(card)
     allowed = kinds_of(NewLogOptions, MechanismOptions, ReleaseOptions) if known is None else known
-    options = {name: _checked(name, value, allowed) for name, value in stated.items()}
-    _check_text(options)
+    renamed = {current(OPTIONS, name): value for name, value in stated.items()}
+    options = {name: _checked(name, value, allowed) for name, value in renamed.items()}
+    check_text(options)
     return Configuration(options, parse_settings(_pairs(settings) + _pairs(options, BUDGET)), card, owner)
 
 
@@ -123,7 +125,7 @@ def _checked(name: str, value: Any, known: Mapping[str, Any]) -> Any:
     raise ParameterError("An option in the configuration is of the wrong type.", given=given, allowed=words)
 
 
-def _check_text(given: Mapping[str, Any]) -> None:
+def check_text(given: Mapping[str, Any]) -> None:
     """An empty shell variable must not mean the default; what is no text cannot stand in run.toml."""
     for name, value in ((name, one) for name, v in given.items() for one in (v if isinstance(v, list) else [v])):
         if isinstance(value, str) and (not value.strip() or any(category(c) in ("Cc", "Cs") for c in value)):

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hubbub.cli.card_options import CardOptions
 from hubbub.cli.config import read_configuration
 from hubbub.cli.listed import completing
-from hubbub.cli.options import MechanismOptions, NewLogOptions, spelled, whole_number
+from hubbub.cli.options import MechanismOptions, NewLogOptions, Without, spelled, whole_number
 from hubbub.cli.raw_log import looking
 from hubbub.cli.stated import with_groups
 from hubbub.cli.terminal import Terminal, command
@@ -43,25 +44,31 @@ def estimate(
     log: NewLogOptions,
     public: PublicShape,
     mechanism: MechanismOptions,
+    card: Annotated[CardOptions, Without(["title", "licence"])],
     runs: Annotated[int | None, typer.Option(help="Simulated runs, where nothing is exact (4).", metavar="R")] = None,
     *,
     terminal: Terminal,
 ) -> None:
     """Estimate what a release would keep: thresholds and why, expected rows, expected error. Spends nothing.
 
-    With --users nothing of the log is looked at. With LOG the numbers are exact and not private; the look is recorded.
+    With --users nothing of the log is looked at; --users alone shows rows at three ε: is a log of that size worth it?
+    With LOG the numbers are exact and not private; the look is recorded.
 
-    Example: hubbub estimate --users 500000 --mechanism korolova --epsilon 1 --delta 1e-6 --set d=20
+    Example: hubbub estimate --users 500000 --epsilon 1 --delta 1e-6
     """
     from hubbub.look.estimate import RUNS, estimate_log
     from hubbub.look.estimate.words import lines
 
-    _refuse_mixed(log, mechanism, public)
-    stated = read_configuration(log.config)
+    _refuse_mixed(log, mechanism, public, card)
+    stated = card.added_to(read_configuration(log.config))
     log, asked = stated.fill(log), stated.fill(mechanism)
     if log.log is None and public.users is None:
         raise ParameterError("Nothing to estimate from.", allowed="LOG or --users N", next="see hubbub estimate --help")
-    built = asked.build(stated.settings_with(asked), canonical_urls=log.canonical_urls)
+    settings = stated.settings_with(asked)
+    if public.users is not None and asked.mechanism is None and not settings:
+        _say_worth(public, terminal)
+        return
+    built = asked.build(settings, canonical_urls=log.canonical_urls)
     simulated = whole_number(runs, "runs", most=1000) or RUNS
     if public.users is not None:
         found = _made_up(built, public, simulated)
@@ -77,13 +84,13 @@ def estimate(
     terminal.document(found.record())
 
 
-def _refuse_mixed(log: NewLogOptions, mechanism: MechanismOptions, public: PublicShape) -> None:
+def _refuse_mixed(log: NewLogOptions, mechanism: MechanismOptions, public: PublicShape, card: CardOptions) -> None:
     """A log or a number of users, and no options of the other."""
     if public.users is None:
         other, why = {"preset": public.preset, "sample": public.sample}, "it is for --users"
     else:
         lists = {"serp": mechanism.serp, "public_list": mechanism.public_list, "previous": mechanism.previous}
-        other, why = vars(log) | lists | {"config": None}, "--users reads no log"
+        other, why = vars(log) | lists | {"config": None, "period": card.period}, "--users reads no log"
     for name, given in other.items():
         if given is not None:
             raise ParameterError(
@@ -91,6 +98,24 @@ def _refuse_mixed(log: NewLogOptions, mechanism: MechanismOptions, public: Publi
                 given=given,
                 next="estimate from LOG, which is a look at raw data, or from --users N, which is not",
             )
+
+
+def _say_worth(public: PublicShape, terminal: Terminal) -> None:
+    """Users → rows at three ε, on the reference shape: nothing is computed."""
+    from hubbub.look.estimate.source import MOST_USERS
+    from hubbub.look.estimate.worth import PRESET, lines, record
+
+    users = whole_number(public.users, "users", most=MOST_USERS) or 1
+    if public.preset not in (None, PRESET):
+        raise ParameterError(
+            "Rows at three ε are known for one shape.",
+            given=public.preset,
+            allowed=PRESET,
+            next="state --epsilon, --delta",
+        )
+    terminal.say_all(lines(users))
+    terminal.say(f"\nMore of one of them: hubbub estimate --users {users} --epsilon 1 --delta 1e-7")
+    terminal.document({"users": users, "worth": record(users)})
 
 
 def _made_up(mechanism: Mechanism, public: PublicShape, runs: int) -> Estimate:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hubbub.cli.card_options import CardOptions
 from hubbub.cli.config import read_configuration
-from hubbub.cli.options import NewLogOptions
+from hubbub.cli.options import NewLogOptions, Without
 from hubbub.cli.raw_log import looking, on_disk
 from hubbub.cli.terminal import Terminal, command
 from hubbub.errors import InputError
@@ -34,7 +35,9 @@ class InspectOptions(NewLogOptions):
 
 
 @command
-def inspect(log: InspectOptions, terminal: Terminal) -> None:
+def inspect(
+    log: InspectOptions, card: Annotated[CardOptions, Without(["title", "licence"])], terminal: Terminal
+) -> None:
     """Profile a raw log: users, searches, rejected lines, how many users hold a query. Not private; recorded.
 
     Of a file in no known format it shows what it looks like, values masked, and a command to paste.
@@ -44,7 +47,7 @@ def inspect(log: InspectOptions, terminal: Terminal) -> None:
     from hubbub.ingest.output import write_rejects
     from hubbub.look.inspected import profile
 
-    stated = read_configuration(log.config)
+    stated = card.added_to(read_configuration(log.config))
     log = stated.fill(log)
     share = log.share()
     with on_disk(log) as here:

@@ -13,6 +13,7 @@ from typing import Any
 from typer.core import TyperCommand
 
 from hubbub.cli.names import NAMES
+from hubbub.deprecated import OPTIONS, current
 
 REGISTRIES = {
     "attacks": "hubbub.worth.attacks:ATTACKS",
@@ -20,6 +21,8 @@ REGISTRIES = {
     "exports": "hubbub.show.export:formats",
     "formats": "hubbub.ingest:formats",
     "mechanisms": "hubbub.mechanisms:mechanisms",
+    "not_private": "hubbub.mechanisms:not_private",
+    "private": "hubbub.mechanisms:private",
     "rules": "hubbub.public.screening:RULES",
     "presets": "hubbub.synth:PRESETS",
     "vocabularies": "hubbub.synth:VOCABULARIES",
@@ -46,8 +49,22 @@ def completing(kind: str) -> Callable[[str], list[str]]:
     return complete
 
 
+def _current(word: str) -> str:
+    """An option as it is called now; anything else as it is."""
+    if not word.startswith("--"):
+        return word
+    option, equals, value = word.removeprefix("--").partition("=")
+    name = option.replace("-", "_")
+    now = current(OPTIONS, name)
+    return word if now == name else f"--{now.replace('_', '-')}{equals}{value}"
+
+
 class Listed(TyperCommand):
     """A command in whose help `{mechanisms}` and the like stand for the names that are installed."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Former names of options are understood, with a warning."""
+        return super().parse_args(ctx, [_current(word) for word in args])
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Fill in the names, and show it."""

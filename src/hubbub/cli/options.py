@@ -6,9 +6,9 @@ What an option may also say in a configuration file follows from the same declar
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import typer
 
@@ -29,6 +29,9 @@ def spelled(name: str) -> str:
 class Without(tuple[str, ...]):
     """Marks the options of a group that a command does not offer: `Annotated[Group, Without(["name"])]`."""
 
+
+USUAL = "crowd"
+"""The mechanism of a release that names none."""
 
 LedgerFile = Annotated[
     str | None, typer.Option("--ledger", help="The budget book. Default: the user's data directory.", metavar="FILE")
@@ -230,7 +233,11 @@ class MechanismOptions(BudgetOptions):
 
     mechanism: Annotated[
         str | None,
-        typer.Option(help="Which mechanism: {mechanisms}.", metavar="M", autocompletion=completing("mechanisms")),
+        typer.Option(
+            help="Which mechanism (crowd): {private}; not private: {not_private}.",
+            metavar="M",
+            autocompletion=completing("mechanisms"),
+        ),
     ] = None
     variant: Annotated[str | None, typer.Option(help="strict (provable, default) or published (as in the paper).")] = (
         None
@@ -265,11 +272,15 @@ class MechanismOptions(BudgetOptions):
         str | None, typer.Option(help="An earlier private release, whose queries count as known.", metavar="RELEASE")
     ] = None
 
+    def settled(self) -> Self:
+        """The same with the mechanism named, for run.toml."""
+        return replace(self, mechanism=self.mechanism or USUAL)
+
     def knowing(self, settings: dict[str, str], users: int | None) -> dict[str, str]:
         """The parameters, with the declared number of users where the mechanism has one for it."""
         from hubbub.mechanisms import mechanisms
 
-        stated, kind = whole_number(users, "users-public"), mechanisms().get(self.mechanism or "")
+        stated, kind = whole_number(users, "users-public"), mechanisms().get(self.mechanism or USUAL)
         takes = kind is not None and any(p.name == "users" and p.fact for p in kind.parameters)
         return {"users": str(stated), **settings} if stated is not None and takes else settings
 
@@ -295,15 +306,13 @@ class MechanismOptions(BudgetOptions):
         from hubbub.public.lists import read_list, read_pool, read_prior, read_serp
         from hubbub.release.earlier import read_previous
 
-        if not self.mechanism:
-            raise ParameterError("--mechanism M is missing.", allowed=installed("mechanisms"), next="name one of them")
         named = {"language": self.language, "kind": self.kind, "prefer": self.prefer}
         for name, value in {**named, "known_words": "no" if self.no_known_words else None}.items():
             if value is not None and settings.get(name, value) != value:
                 raise ParameterError("A parameter is set twice.", given=f"{name} = {settings[name]} and {value}")
             settings = settings if value is None else {**settings, name: value}
         return build(
-            self.mechanism,
+            self.mechanism or USUAL,
             settings,
             own_prior=read_prior(self.prior) if self.prior else None,
             variant=self.variant,

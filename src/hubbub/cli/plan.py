@@ -24,7 +24,9 @@ class PlannedMechanismOptions(MechanismOptions):
     mechanism: Annotated[
         str,
         typer.Option(
-            help="Which mechanism will run: {mechanisms}.", metavar="M", autocompletion=completing("mechanisms")
+            help="Which mechanism will run: {private}; not private: {not_private}.",
+            metavar="M",
+            autocompletion=completing("mechanisms"),
         ),
     ] = "crowd"
 
@@ -48,14 +50,14 @@ def plan(
     Example: hubbub ledger plan customers --releases 12 --tables queries
     """
     from hubbub.errors import ParameterError, Refused
-    from hubbub.mechanisms import mechanisms
+    from hubbub.mechanisms import Mechanism, mechanisms
     from hubbub.privacy import fitting
     from hubbub.privacy.guarantee import number, typeset
     from hubbub.privacy.ledger import Ledger
 
     mechanism, settings = asked.mechanism, parse_settings(asked.set or [])
     if mechanism not in mechanisms():
-        raise ParameterError("There is no such mechanism.", given=mechanism, allowed=", ".join(mechanisms()))
+        raise ParameterError("There is no such mechanism.", given=mechanism, allowed=Mechanism.registry.listing())
     if "epsilon" in settings:
         raise ParameterError("A plan looks for ε.", given=f"--set epsilon={settings['epsilon']}", next="leave it out")
     with Ledger(None if ledger is None else Path(ledger)) as book:

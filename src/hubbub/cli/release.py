@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hubbub.cli.card_options import CardOptions
 from hubbub.cli.config import read_configuration, resolved
 from hubbub.cli.options import MechanismOptions, NewLogOptions, ReadingOptions, ReleaseOptions, whole_number
 from hubbub.cli.raw_log import open_log, readable
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
 
 
 @command
-def release(mechanism: MechanismOptions, options: ReleaseOptions, log: NewLogOptions, terminal: Terminal) -> None:
+def release(
+    mechanism: MechanismOptions, options: ReleaseOptions, card: CardOptions, log: NewLogOptions, terminal: Terminal
+) -> None:
     """Release a log with a privacy guarantee, a card and a page.
 
-    Example: hubbub release log.tsv.gz --format aol --mechanism korolova --epsilon 1 --delta 1e-6 --out release
+    Example: hubbub release log.tsv.gz --format aol --epsilon 1 --delta 1e-6 --out release
     """
     from hubbub.privacy.guarantee import finite, typeset
     from hubbub.privacy.ledger import Ledger
@@ -35,8 +38,8 @@ def release(mechanism: MechanismOptions, options: ReleaseOptions, log: NewLogOpt
     from hubbub.release.story import run_admitted
     from hubbub.release.succession import Earlier
 
-    stated = read_configuration(log.config)
-    log, asked, options = stated.fill(log), stated.fill(mechanism), stated.fill(options)
+    stated = card.added_to(read_configuration(log.config))
+    log, asked, options = stated.fill(log), stated.fill(mechanism).settled(), stated.fill(options)
     settings, owner = stated.settings_with(asked), stated.owner
     asked.refuse_log(log.require())
     if not options.out:

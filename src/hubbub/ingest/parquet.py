@@ -39,6 +39,7 @@ def find(file: Path, names: Mapping[str, str]) -> None:
             raise InputError(
                 f"The file has no such column: {name} (for the {said(role)}).",
                 given=file,
+                typed=name,
                 allowed=", ".join(found.names),
                 next="name the column as the file does",
             )

@@ -64,6 +64,8 @@ __all__ = [
     "build",
     "build_stated",
     "mechanisms",
+    "not_private",
+    "private",
     "stated_mechanisms",
 ]
 
@@ -71,6 +73,16 @@ __all__ = [
 def mechanisms() -> dict[str, type[Mechanism]]:
     """Every mechanism by its name."""
     return dict(Mechanism.registry)
+
+
+def private() -> list[str]:
+    """The mechanisms that can prove something of users."""
+    return [name for name, kind in mechanisms().items() if kind.provable]
+
+
+def not_private() -> list[str]:
+    """The mechanisms that cannot: to compare with, and to attack."""
+    return [name for name, kind in mechanisms().items() if not kind.provable]
 
 
 def build(name: str, settings: Mapping[str, Any], **context: Any) -> Mechanism:

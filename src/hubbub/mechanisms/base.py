@@ -27,7 +27,7 @@ from hubbub.mechanisms.parameter import DELTA, EPSILON, Parameter, Value
 from hubbub.mechanisms.survival import LaplaceTest
 from hubbub.mechanisms.traits import Traits
 from hubbub.noise.laws import Law
-from hubbub.plugins import Registry
+from hubbub.plugins import Apart, Registry
 from hubbub.privacy.account import Domain, Loss, fewest, half_width
 from hubbub.privacy.coins import CoinStep
 from hubbub.privacy.existence import Cause
@@ -378,4 +378,10 @@ class Mechanism(Dividing, Traits, ABC):
             Mechanism.registry.add(cls)
 
 
-Mechanism.registry = Registry("mechanism", "hubbub.mechanisms", "hubbub.mechanisms", Mechanism)
+Mechanism.registry = Registry(
+    "mechanism",
+    "hubbub.mechanisms",
+    "hubbub.mechanisms",
+    Mechanism,
+    apart=Apart("not private", lambda kind: not kind.provable),
+)

@@ -36,6 +36,8 @@ class Wording(Enum):
 class Traits:
     """Facts that a mechanism declares for those who look at it from outside."""
 
+    provable: ClassVar[bool] = True
+    """Whether some of its settings prove a guarantee for users; what cannot is listed apart, as not private."""
     estimator: ClassVar[str] = "hubbub.look.estimate.simulate:estimate"
     """Where the function lies (module:name) that estimates what it would release; any mechanism can be simulated."""
     in_studio: ClassVar[bool] = True

@@ -40,7 +40,7 @@ FILES: dict[str, str | bytes] = {
     "field.toml": '[card]\ntitel = "mine"\n',
     "title.toml": "[card]\ntitle = 3\n",
     "curator.toml": "[card]\ncurator = []\n",
-    "period.toml": '[card]\nperiod = "2006"\n',
+    "period.toml": '[card]\nperiod = { from = "2006" }\n',
     "backwards.toml": '[card]\nperiod = { from = "2006-05-31", to = "2006-03-01" }\n',
 }
 TABLE = ("--format", "table")
@@ -185,7 +185,7 @@ def test_one_message_and_nothing_else(
         assert book.entries() == []
 
 
-@pytest.mark.parametrize("left_out", ["LOG", "--out", "--mechanism", "--epsilon", "--delta"])
+@pytest.mark.parametrize("left_out", ["LOG", "--out", "--epsilon", "--delta"])
 def test_what_is_needed_is_named(hubbub: Hubbub, inputs: Path, tmp_path: Path, left_out: str) -> None:
     options = dict(zip(RELEASE[::2], RELEASE[1::2], strict=True)) | {"--out": str(tmp_path / "out")}
     options.pop(left_out, None)

@@ -14,6 +14,7 @@ import typer.main
 from tests.conftest import RELEASE, Hubbub
 
 from hubbub.cli import app
+from hubbub.cli.card_options import CardOptions
 from hubbub.cli.config import kinds_of
 from hubbub.cli.listed import REGISTRIES, installed
 from hubbub.cli.names import NAMES
@@ -37,10 +38,10 @@ PROMISED = {
     "demo": "--out=demo --users=20000",
     "synth": "--users! --out! --preset=aol --vocabulary=en --seed=0 --truth --canaries --start --days --every=month "
     "--changing=0 --arriving=0.0 --leaving=0.0 --groups=False",
-    "inspect": f"log {LOG} --max-rejects --rejects",
-    "estimate": f"log {LOG} --max-rejects {MECHANISM} --users --preset --sample --runs",
+    "inspect": f"log {LOG} --max-rejects --rejects --period",
+    "estimate": f"log {LOG} --max-rejects {MECHANISM} --period --users --preset --sample --runs",
     "release": f"log {LOG} --max-rejects {MECHANISM} {OWNER} --out --seed "
-    "--not-private --review --supersedes --because",
+    "--not-private --review --supersedes --because --period --title --licence",
     "evaluate": f"release! --log {LOG} --task --truth --seed=0",
     "compare": f"log {READ} --work --epsilon --delta --set --pool --mechanism --task --draws=5 --truth --out --sweep "
     "--plot=volume,error --tables --seed=0 --jobs=2",
@@ -76,6 +77,7 @@ PROMISED = {
     "series index": "folder! --address",
     "series erase": "folder! --user! --ledger",
     "series struck": "folder! --allow --ledger",
+    "bench quick": "--users",
     "pool build": "--out! --ngrams=False --nouns=False --queries --release --size",
 }
 TREE: Any = typer.main.get_command(app)
@@ -104,14 +106,14 @@ def test_every_command_option_and_default_is_there() -> None:
 @pytest.mark.parametrize(
     ("asked", "kinds"),
     [
-        ("release", ("mechanisms", "formats", "engines", "rules")),
-        ("estimate", ("mechanisms", "presets")),
-        ("compare", ("mechanisms", "tasks")),
+        ("release", ("private", "not_private", "formats", "engines", "rules")),
+        ("estimate", ("private", "not_private", "presets")),
+        ("compare", ("private", "not_private", "tasks")),
         ("evaluate", ("tasks", "formats")),
         ("attack", ("attacks",)),
         ("export", ("exports",)),
         ("synth", ("presets", "vocabularies")),
-        ("ledger plan", ("mechanisms",)),
+        ("ledger plan", ("private", "not_private")),
     ],
 )
 def test_help_names_what_is_installed(hubbub: Hubbub, asked: str, kinds: tuple[str, ...]) -> None:
@@ -150,7 +152,9 @@ def test_help_names_what_is_installed_later(hubbub: Hubbub, monkeypatch: pytest.
 def test_a_configuration_may_hold_every_option_of_a_release() -> None:
     """But where the file is, what is a table in it, and how the command speaks."""
     offered = {p.name for p in commands(TREE)["release"].params} - {"config", "set", "json", "quiet", "verbose"}
-    assert set(kinds_of(NewLogOptions, MechanismOptions, ReleaseOptions)) == offered
+    assert set(kinds_of(NewLogOptions, MechanismOptions, ReleaseOptions)) == offered - {
+        *CardOptions.__dataclass_fields__
+    }
 
 
 def test_run_toml_holds_what_was_said_wherever_it_was_said(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:

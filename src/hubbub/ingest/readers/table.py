@@ -127,6 +127,7 @@ class TableReader:
                 raise InputError(
                     f"The log's header {what}: {name} (for the {said(role)}).",
                     given=file,
+                    typed=name,
                     allowed=", ".join(found) or "nothing: the first line is no header",
                     next="name the column as the header does, or by number if there is no header; "
                     f"hubbub inspect {file} shows what the file holds",

@@ -148,7 +148,7 @@ def _mean(mechanism: Mechanism, source: Source, seen: list[SimulatedRun]) -> Tab
         volume=Volume(*(float(np.mean([getattr(s.volume, f) for s in seen])) for f in Volume.__dataclass_fields__)),
         error=_error([one for one in seen if one.square is not None]),
         half_width=_half_width(seen),
-        curve=by_keys(points(int(users.max())), users, np.concatenate([one.released for one in seen])),
+        curve=by_keys(points(int(users.max(initial=1))), users, np.concatenate([one.released for one in seen])),
     )
 
 

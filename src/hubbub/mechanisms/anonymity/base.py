@@ -27,6 +27,7 @@ class Anonymity(Mechanism):
 
     variants = ("published",)
     exact = True
+    provable = False
     parameters: ClassVar[tuple[Parameter, ...]] = (K,)
     proof = PROOF
     definition: ClassVar[Definition] = Definition.K_ANONYMITY

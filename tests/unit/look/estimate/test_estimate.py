@@ -138,7 +138,6 @@ def test_a_stated_period_drops_rows(hubbub: Hubbub, log_file: Path, tmp_path: Pa
     [
         (KOROLOVA, "Nothing to estimate from"),
         (("@log", *USERS), "--users reads no log"),
-        (("@log", *LOG), "--mechanism M is missing"),
         (("--users", "0", *KOROLOVA), "--users must be a whole number"),
         (("--users", "99999999999999", *KOROLOVA), "--users must be a whole number"),
         ((*USERS, "--sample", "5"), "--sample must be a whole number"),
