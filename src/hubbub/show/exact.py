@@ -128,7 +128,7 @@ def gather(
     again = {} if measured is None else once_more(log, mechanism, measured)
     if one_in > 1 and kinds:
         whole = [table.rows for table in released.values()] + [again[table] for table in kinds if table in again]
-        many = _many(measured or {})
+        many = _many(log, measured or {})
         _sample(log, one_in, whole, many, clicks=any(keys.name == "clicks" for keys in kinds.values()))
     found, laws = [], {}
     for table, keys in kinds.items():
@@ -141,25 +141,30 @@ def gather(
     return found, laws
 
 
-def _many(measured: Mapping[str, Any]) -> str:
-    """SQL of the queries of many rows: from what users were found to hold, if that was measured, else from the log."""
+def _many(log: SearchLog, measured: Mapping[str, Any]) -> str:
+    """SQL of the hashes of queries of many rows: by what users were found to hold, if that was measured."""
+    table, rows, code = "log", "count(*)", log.engine.shuffle("query")
     for counts in measured.values():
         if isinstance(counts, EnginePools) and counts.kind is QUERIES:
-            return f"SELECT query FROM {counts.held} GROUP BY query HAVING sum(n) >= {MANY}"
-    return f"SELECT query FROM log GROUP BY query HAVING count(*) >= {MANY}"
+            table, rows = counts.held, "sum(n)"
+    return f"SELECT {code} AS code FROM {table} GROUP BY {code} HAVING {rows} >= {MANY}"
 
 
 def _sample(log: SearchLog, one_in: int, released: list[pa.Table], many: str, *, clicks: bool) -> None:
-    """The log reduced to the queries that are counted whole and to one in `one_in` of the others."""
+    """The log reduced to the queries that are counted whole and to one in `one_in` of the others, all by their hash.
+
+    Should a rare query have the hash of one that is counted whole, it is counted whole, too, and nothing is wrong.
+    """
     engine, known = log.engine, f"{COUNTED}_released"
     engine.register(known, pa.concat_tables([table.select(["query"]) for table in released]))
-    engine.save(COUNTED, f"SELECT DISTINCT query FROM ({many} UNION ALL SELECT query FROM {known}) AS counted")
+    code = engine.shuffle("query")
+    engine.save(COUNTED, f"SELECT DISTINCT code FROM ({many} UNION ALL SELECT {code} AS code FROM {known}) AS counted")
     columns = ', l."rank" AS "rank", l.url AS url' if clicks else ""
     engine.save(
         SAMPLE,
-        f'SELECT l.uid AS uid, l."time" AS "time", l.query AS query{columns} FROM log AS l '
-        f"LEFT JOIN {COUNTED} AS c ON l.query = c.query "
-        f"WHERE c.query IS NOT NULL OR {engine.shuffle('l.query')} % {one_in} = 0",
+        f'SELECT l.uid AS uid, l."time" AS "time", l.query AS query{columns} '
+        f"FROM (SELECT *, {code} AS code FROM log) AS l "
+        f"LEFT JOIN {COUNTED} AS c ON l.code = c.code WHERE c.code IS NOT NULL OR l.code % {one_in} = 0",
     )
 
 
@@ -223,8 +228,8 @@ def _by_users(log: SearchLog, keys: Keys, released: pa.Table, one_in: int) -> di
     log.engine.register(SHOWN, released.append_column("place", pa.array(np.arange(released.num_rows))))
     weight, counted = "1", ""
     if one_in > 1:  # what was released was counted, so that the weight of the others does not touch it
-        weight = f"CASE WHEN c.query IS NULL THEN {one_in} ELSE 1 END"
-        counted = f" LEFT JOIN {COUNTED} AS c ON h.query = c.query"
+        weight = f"CASE WHEN c.code IS NULL THEN {one_in} ELSE 1 END"
+        counted = f" LEFT JOIN {COUNTED} AS c ON {log.engine.shuffle('h.query')} = c.code"
     found = log.engine.fetch(
         f"SELECT h.users AS users, CAST(sum({weight}) AS BIGINT) AS keys, "
         f"CAST(sum(h.events * {weight}) AS BIGINT) AS events, count(r.place) AS released, "
@@ -255,7 +260,7 @@ def _uncertain(log: SearchLog, keys: Keys, one_in: int) -> Sampled:
     """How far the sample puts totals off; for one query in m, taken with all its keys, Var = (m² − m) Σ (its part)²."""
     parts = (
         f"SELECT CAST(count(*) AS DOUBLE) AS n, CAST(sum(h.events) AS DOUBLE) AS events FROM {_held(keys)} AS h "
-        f"LEFT JOIN {COUNTED} AS c ON h.query = c.query WHERE c.query IS NULL GROUP BY h.query"
+        f"LEFT JOIN {COUNTED} AS c ON {log.engine.shuffle('h.query')} = c.code WHERE c.code IS NULL GROUP BY h.query"
     )
     squares = log.engine.fetch(
         f"SELECT coalesce(sum(n * n), 0) AS n, coalesce(sum(events * events), 0) AS events FROM ({parts}) AS parts"
