@@ -2,7 +2,8 @@
 
 False alarms: each sampled test refutes a sound mechanism with probability at most 2e-6; with fewer than 650 of them
 (asserted) a run of this file alarms falsely less than once in 700 times. Every test of many mutants shares one run of
-the command: audits are the slowest tests there are.
+the command: audits are the slowest tests there are. What is sound in all of it (certificates as people use them, a
+series, a synthetic log) is asked here once and nowhere else.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import pytest
 from tests.conftest import Hubbub, document
 
 from hubbub import Korolova
-from hubbub.audit import audit
+from hubbub.audit import audit, recurring
 from hubbub.audit.checks.exact import EnumeratingNoise, distribution, hockey_stick
 from hubbub.audit.checks.search import bad_neighbours
 from hubbub.audit.checks.statistical import LEVEL, SEEDS, lower, sampled, seeds, upper
@@ -37,6 +38,7 @@ from hubbub.errors import OurBug, ParameterError
 from hubbub.mechanisms import mechanisms, stated_mechanisms
 from hubbub.mechanisms.crowd.each import CrowdPerPeriod
 from hubbub.steps.mode import RunMode
+from hubbub.steps.profile import SHAPES
 
 
 def test_nothing_proven_is_refuted(hubbub: Hubbub) -> None:
@@ -63,6 +65,12 @@ def test_nothing_proven_is_refuted(hubbub: Hubbub) -> None:
     assert refuted == {"sessions", "safelog", "zealous", "optimal"}, (
         "claims of papers, each found by its counterexample"
     )
+    checks = ("exact ", "sampled δ", "composed δ", "one user's share")
+    assert all(r["check"].startswith(checks) for r in rows if r["verdict"] == "refuted"), "no certificate among them"
+    assert sum(r["check"].startswith("certificate") for r in rows) > 1000
+    assert sum(r["mechanism"] == recurring.NAME for r in rows) > 30
+    reached = [r["observed"] for r in rows for name in SHAPES if r["check"].startswith(f"one user's share of {name}: ")]
+    assert max(reached) > 0.95, "the greedy users do not reach the bound of a synthetic log"
     for paper in ("Zhang & Yang 2017", "Zhang et al. 2016", "Götz et al. 2009", "Hong et al. 2012"):
         assert f"Refuted claim of a paper, {paper}" in result.stderr, paper
     assert "by chance with probability at most" in result.stderr and "Not refuted is not proven" in result.stderr
@@ -122,6 +130,22 @@ def test_enumeration_adds_up_to_one_and_matches_the_formula() -> None:
     assert lumped < 1e-3
     delta = hockey_stick(law, {(): 1.0}, subject.mechanism.loss().epsilon)
     assert math.isclose(delta, subject.mechanism.loss().delta, rel_tol=1e-9), "δ of two new keys is exact"
+
+
+def test_a_law_is_enumerated_once_for_each_subject_and_log() -> None:
+    mechanism, runs = Korolova(b=1, K=2, d=1), []
+    pair = next(iter(threshold_pairs(mechanism)))
+
+    def counted(*given: Any) -> Any:
+        runs.append(given)
+        return mechanism.draw(*given)
+
+    one = Subject(mechanism, mechanism.measure, counted)
+    log = measured(one, pair.larger)
+    first, enumerated = distribution(one, log), len(runs)
+    assert distribution(one, log) == first and len(runs) == enumerated > 1
+    other = Korolova(b=2, K=2, d=1)
+    assert distribution(Subject.of(other), log) != first != distribution(one, measured(one, pair.smaller))
 
 
 def test_enumeration_refuses_what_it_cannot_finish() -> None:

@@ -66,9 +66,9 @@ def tiny_log(events: Iterable[Event], engine: Callable[..., Engine] = Tiny) -> I
             yield log
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MeasuredLog:
-    """Exact counts of a tiny log, and the text of every key by its id."""
+    """Exact counts of a tiny log, and the text of every key by its id; equal only to itself."""
 
     counts: Mapping[str, Any]
     keys: Mapping[str, list[tuple[str, ...]]]
@@ -97,7 +97,7 @@ def measured(subject: Subject, events: Iterable[Event]) -> MeasuredLog:
     return _measured(subject.measure, subject.mechanism, tuple(events))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _measured(measure: Measure, mechanism: Mechanism, events: tuple[Event, ...]) -> MeasuredLog:
     with tiny_log(events) as log:
         counts = measure(log, MODE)

@@ -1,6 +1,6 @@
-"""The audit's own recomputation of certificates: right by other means, quiet on sound code, loud on wrong constants.
+"""The audit's own recomputation of certificates: right by other means, loud on wrong constants.
 
-Nothing here draws at random.
+Nothing here draws at random. That it is quiet on sound code is asked by test_audit.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from tests.conftest import Hubbub, document
 
 from hubbub.audit import recompute
 from hubbub.audit.checks import ran
-from hubbub.audit.checks.certificates import certificate
 from hubbub.audit.mutants.certificates import CERTIFICATE_MUTANTS
 from hubbub.audit.mutants.fault import Fault
-from hubbub.audit.protocols import AuditRow, Subject
+from hubbub.audit.protocols import AuditRow
 from hubbub.audit.subjects import PLANS
 from hubbub.mechanisms import build, mechanisms
 from hubbub.privacy.guarantee import Neighbours
@@ -84,14 +83,6 @@ def test_every_variant_and_relation_is_looked_at_as_people_use_it() -> None:
     assert {(m.name, m.variant) for m in made} == {(n, v) for n, kind in mechanisms().items() for v in kind.variants}
     assert {m.name for m in made if m.neighbours is Neighbours.REPLACE} >= {"korolova", "zealous", "safelog", "optimal"}
     assert {t for m in made for t in m.tables} >= {"queries", "clicks", "transitions", "sessions", "keywords", "log"}
-
-
-@pytest.mark.parametrize("name", sorted(PLANS))
-def test_certificates_of_the_installed_code_hold(name: str) -> None:
-    for mechanism in PLANS[name].small():
-        assert [r for r in certificate(Subject.of(mechanism)) if r.refuted] == []
-    rows = [r for mechanism in PLANS[name].used() for r in ran.as_used(mechanism)]
-    assert rows and [r for r in rows if r.refuted] == []
 
 
 @pytest.mark.parametrize("name", ["korolova", "zealous", "safelog", "sessions", "optimal", "geometric", "gaussian"])

@@ -17,7 +17,7 @@ from itertools import combinations
 import numpy as np
 
 from hubbub.audit.checks.counts import noise_source, row_order, sensitivity
-from hubbub.audit.checks.exact import EnumeratingNoise, Outcome, hockey_stick
+from hubbub.audit.checks.exact import KEPT, EnumeratingNoise, Outcome, hockey_stick
 from hubbub.audit.checks.statistical import LEVEL, lower, sample, sampled, upper
 from hubbub.audit.neighbours import crowd_of
 from hubbub.audit.neighbours.closed import closed_pairs, few, somebody
@@ -65,8 +65,9 @@ def _tail(scale: Fraction, at_least: int) -> float:
     return float(release_probability(scale, at_least, 0))
 
 
+@lru_cache(maxsize=KEPT)
 def law(subject: Subject, log: MeasuredLog, high: int) -> dict[Outcome, float]:
-    """The exact law of the output, its values cut off at LOW and `high`."""
+    """The exact law of the output, its values cut off at LOW and `high`; several tests look at the same one."""
     noise = ClosedNoise(reach=high)  # counts are below `high`: lumped draws lie at or beyond the cuts
     found: dict[Outcome, float] = defaultdict(float)
     for _ in noise.runs():
@@ -79,7 +80,7 @@ def law(subject: Subject, log: MeasuredLog, high: int) -> dict[Outcome, float]:
             )
         )
         found[outcome] += noise.mass
-    return found
+    return dict(found)
 
 
 def divergence(subject: Subject, pair: Pair) -> Iterable[AuditRow]:

@@ -27,6 +27,8 @@ from hubbub.noise.source import Integers
 REACH = 14
 MOST_RUNS = 400_000
 STEPS = 12
+KEPT = 32
+"""Laws that are kept: those of the neighbouring logs of one subject."""
 Outcome = tuple[tuple[object, ...], ...]
 Law = dict[Outcome, float]
 
@@ -126,8 +128,9 @@ def gaussian_law(variance: Fraction, reach: int) -> tuple[float, ...]:
     return (ends, *(m / whole for m in mass[cut + 1 : -cut - 1]), ends)
 
 
+@lru_cache(maxsize=KEPT)
 def distribution(subject: Subject, log: MeasuredLog, reach: int = REACH) -> tuple[dict[Outcome, float], float]:
-    """The exact law of the output, and the probability mass that was lumped."""
+    """The exact law of the output, and the probability mass that was lumped; several tests look at the same one."""
     noise = EnumeratingNoise(reach)
     law: dict[Outcome, float] = defaultdict(float)
     draws = 0
@@ -140,7 +143,7 @@ def distribution(subject: Subject, log: MeasuredLog, reach: int = REACH) -> tupl
         )
         law[outcome] += noise.mass
         draws = max(draws, noise.at)
-    return law, draws * noise.tail
+    return dict(law), draws * noise.tail
 
 
 def hockey_stick(p: dict[Outcome, float], q: dict[Outcome, float], epsilon: float) -> float:

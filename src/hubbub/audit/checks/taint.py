@@ -194,9 +194,9 @@ def mechanisms() -> list[Mechanism]:
     """One release of each mechanism that may be private."""
     return [
         build("korolova", {"epsilon": 2, "delta": "1e-5", "d": 3}, tables=["queries", "clicks"]),
+        build("sessions", {"epsilon": 16, "delta": "1e-5"}),
         build("crowd", {"epsilon": 8, "delta": "1e-3"}, tables=["queries", "clicks", "transitions"]),
         build("zealous", {"epsilon": 2, "delta": "1e-5", "m": 3}),
-        build("sessions", {"epsilon": 16, "delta": "1e-5"}),
         build("safelog", {"epsilon": 8}, pool=POOL, serp=PAGES),
         build("optimal", {"epsilon": 4, "delta": "1e-3"}),
         *(build(name, {"epsilon": 4, "delta": "1e-3"}) for name in ("gaussian", "geometric", "sips", "adaptive")),

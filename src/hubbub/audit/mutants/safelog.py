@@ -106,12 +106,12 @@ def _nobody(kind: type[_Nobody], of: str = "") -> Make:
 def _twice(mechanism: Mechanism, counts: Mapping[str, Any], noise: NoiseSource) -> Tables:
     """A query of the log is in the pool as well, and has a second draw there: it shows if either passes."""
     tables = mechanism.draw(counts, noise)
-    queries = counts["queries"]
-    again = mechanism.draw({"queries": replace(queries, n=np.zeros_like(queries.n))}, noise)["queries"]
-    shown = tables["queries"]
-    more = again.ids[~np.isin(again.ids, shown.ids) & (queries.n[again.ids] > 0)]
-    both = np.concatenate([shown.ids, more])
-    values = np.concatenate([shown.values, again.values[np.isin(again.ids, more)]])  # type: ignore[index]
+    held = np.flatnonzero(counts["queries"].n)
+    again = mechanism.draw({"queries": LocalCounts(np.zeros(held.size, np.int64))}, noise)["queries"]
+    shown, ids = tables["queries"], held[again.ids]
+    more = ~np.isin(ids, shown.ids)
+    both = np.concatenate([shown.ids, ids[more]])
+    values = np.concatenate([shown.values, again.values[more]])  # type: ignore[index]
     return {**tables, "queries": replace(shown, ids=both, values=values)}
 
 
