@@ -39,7 +39,6 @@ REAL = {
     "anything else": (15, 2, 1, 1),
 }
 """Published shares of a web log of 2006, 1,000 heavy users: of all distinct queries, of those of 5, 10 and 20 users."""
-MODE = RunMode(b"bench/forms.py..")
 USERS = (1, 5, 10, 20)
 KNOWLEDGE = {
     "nothing": {"language": "none"},
@@ -109,8 +108,11 @@ def worth(asked: argparse.Namespace) -> None:
                 for settings in KNOWLEDGE.values():
                     budget = {"epsilon": asked.epsilon, "delta": asked.delta}
                     crowd = build("crowd", {**budget, **settings}, tables=["queries"])
-                    measured = crowd.measure(log, MODE)
-                    rows = [len(crowd.draw(measured, SeededNoise(draw))["queries"].ids) for draw in range(asked.draws)]
+                    rows = []
+                    for draw in range(asked.draws):
+                        noise = SeededNoise(draw)
+                        measured = crowd.measure(log, RunMode(noise.secret("bounding")))
+                        rows.append(len(crowd.draw(measured, noise)["queries"].ids))
                     cells.append(f"{np.mean(rows):,.1f}")
             print(f"| {words} | " + " | ".join(cells) + " |", flush=True)
 
