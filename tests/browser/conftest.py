@@ -166,6 +166,8 @@ def tab_stops(page: Page, most: int = 200) -> list[str]:
     for _ in range(most):
         page.keyboard.press("Tab")
         name, shown = page.evaluate(FOCUSED)
+        if stops and name == stops[-1]:
+            continue  # a date has several places of its own
         if name is None or name in stops:
             break
         assert shown, f"{name} does not show that it has the focus"

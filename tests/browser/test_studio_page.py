@@ -79,8 +79,8 @@ def test_open_tune_release_browse(open_page: OpenPage, address: str, place: Path
     expect(page.locator("#job-told")).to_contain_text("ε = 0 before, ε = 5")
     assert (place / "made-here" / "public" / "card.json").is_file()
 
-    page.locator("#job-open").click()
-    expect(page.locator("h1")).to_have_text("made-here")
+    page.get_by_role("link", name="Open the release").click()
+    expect(page.locator("h1")).to_contain_text("made-here")
     expect(page.locator(".claim")).to_contain_text("Adding or removing everything one user did")
     expect(page.locator("#results li").first).to_be_visible()
     page.get_by_role("link", name="Ledger").click()
@@ -88,7 +88,7 @@ def test_open_tune_release_browse(open_page: OpenPage, address: str, place: Path
     expect(page.locator("main")).to_contain_text(": studio")
 
     page.get_by_role("link", name="Releases").click()
-    page.get_by_role("link", name="earlier").click()
+    page.get_by_role("link", name="earlier", exact=True).click()
     page.locator("#q").fill("news")
     expect(page.locator("#results li")).to_have_count(1)
     page.locator("#results button").click()

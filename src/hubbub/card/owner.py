@@ -51,6 +51,24 @@ def read_owner(table: Mapping[str, object]) -> Owner:
     return Owner(**fields)  # type: ignore[arg-type]
 
 
+def card_of(facts: Mapping[str, str]) -> dict[str, object]:
+    """The same table from texts: several curators have semicolons between them."""
+    table: dict[str, object] = dict(facts)
+    if "curator" in facts:
+        table["curator"] = [name.strip() for name in facts["curator"].split(";") if name.strip()]
+    return table
+
+
+def texts_of(owner: Owner) -> dict[str, str]:
+    """What an owner states, as texts that `card_of` reads; nothing of what is not stated."""
+    names = [name for name in Owner.__dataclass_fields__ if name not in ("curator", "period")]
+    texts = {name: str(getattr(owner, name)) for name in names}
+    texts["curator"] = "; ".join(owner.curator)
+    if owner.period is not None:
+        texts["period"] = f"{owner.period.first}..{owner.period.last}"
+    return {name: text for name, text in texts.items() if text != NOT_STATED}
+
+
 def _period(value: object) -> Period:
     if isinstance(value, str):
         return parse_period(value)

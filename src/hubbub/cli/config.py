@@ -96,15 +96,18 @@ def _found(path: Any) -> Any:
     return path if path == "-" or "://" in path else str(Path(path).absolute())
 
 
-def parse_settings(pairs: list[str]) -> dict[str, str]:
-    """`--set name=value` as a table."""
+def parse_settings(pairs: list[str], option: str = "--set") -> dict[str, str]:
+    """`--set name=value`, or another option of that form, as a table."""
     settings: dict[str, str] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip() or not value.strip():
-            raise ParameterError("--set needs a name and a value.", given=pair, allowed="name=value, e.g. --set d=20")
+            example = "--set d=20" if option == "--set" else "--card contact=me@library.example"
+            what = f"{option} needs a name and a value."
+            raise ParameterError(what, given=pair, allowed=f"name=value, e.g. {example}")
         if name.strip() in settings:
-            raise ParameterError("A parameter is set twice.", given=name.strip(), next="set it once")
+            what = "A parameter is set twice." if option == "--set" else "A fact of the card is stated twice."
+            raise ParameterError(what, given=name.strip(), next="set it once")
         settings[name.strip()] = value.strip()
     return settings
 

@@ -44,7 +44,7 @@ def estimate(
     log: NewLogOptions,
     public: PublicShape,
     mechanism: MechanismOptions,
-    card: Annotated[CardOptions, Without(["title", "licence"])],
+    card: Annotated[CardOptions, Without(["title", "licence", "facts"])],
     runs: Annotated[int | None, typer.Option(help="Simulated runs, where nothing is exact (4).", metavar="R")] = None,
     *,
     terminal: Terminal,

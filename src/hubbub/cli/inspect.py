@@ -36,7 +36,7 @@ class InspectOptions(NewLogOptions):
 
 @command
 def inspect(
-    log: InspectOptions, card: Annotated[CardOptions, Without(["title", "licence"])], terminal: Terminal
+    log: InspectOptions, card: Annotated[CardOptions, Without(["title", "licence", "facts"])], terminal: Terminal
 ) -> None:
     """Profile a raw log: users, searches, rejected lines, how many users hold a query. Not private; recorded.
 

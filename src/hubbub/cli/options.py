@@ -281,7 +281,7 @@ class MechanismOptions(BudgetOptions):
         from hubbub.mechanisms import mechanisms
 
         stated, kind = whole_number(users, "users-public"), mechanisms().get(self.mechanism or USUAL)
-        takes = kind is not None and any(p.name == "users" and p.fact for p in kind.parameters)
+        takes = kind is not None and any(p.declared_users for p in kind.parameters)
         return {"users": str(stated), **settings} if stated is not None and takes else settings
 
     def refuse_log(self, log: str) -> None:

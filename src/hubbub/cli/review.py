@@ -70,14 +70,14 @@ def review(
     from hubbub.privacy.ledger import Ledger
     from hubbub.public.screening import chosen_screen
     from hubbub.public.sensitive import person_names, topics
-    from hubbub.release.review import Flags, Strikes, flagged, read_strikes, rule_strikes, write_review
+    from hubbub.release.review import Drawn, Flags, Strikes, flagged, read_strikes, rule_strikes, write_review
     from hubbub.release.review.anew import drawn_tables
     from hubbub.series.reviewed import all_strikes, approve_drawn
 
     path = Path(release)
     shown = whole_number(options.show, "show", least=0) or 0
     card, tables = drawn_tables(path)
-    by_hand = read_strikes(Path(options.strike), card, tables) if options.strike else ()
+    by_hand = read_strikes(Path(options.strike), card, Drawn.of(tables)) if options.strike else ()
     own = Strikes(by_hand, rule_strikes(chosen_screen(options.strike_rules, options.deny)))
     strikes = all_strikes(path, own)
     left, struck = strikes.left(tables)

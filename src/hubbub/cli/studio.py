@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hubbub.cli.card_options import CardOptions
 from hubbub.cli.config import kinds_of, read_configuration
 from hubbub.cli.inspect import unknown
 from hubbub.cli.options import NewLogOptions, OwnerOptions, ReadingOptions, Without, spelled
@@ -42,6 +43,7 @@ def studio(
     ] = ".",
     log: Annotated[NewLogOptions, Without(["log", *ELSEWHERE])],
     options: OwnerOptions,
+    card: CardOptions,
     terminal: Terminal,
 ) -> None:
     """Open a log on a page: see what ε, δ, bounds and shares would keep, release it, browse releases.
@@ -54,7 +56,7 @@ def studio(
     from hubbub.studio.app import create_app
     from hubbub.studio.security import new_token
 
-    made = _studio(paths or [], log, options, folder, terminal)
+    made = _studio(paths or [], log, options, card, folder, terminal)
     with _listen(port) as listening:
         token, number = new_token(), listening.getsockname()[1]
         app = create_app(made, token, (f"127.0.0.1:{number}", f"localhost:{number}"))
@@ -110,7 +112,9 @@ def _listen(port: int) -> socket.socket:
     return listening
 
 
-def _studio(paths: list[str], log: NewLogOptions, options: OwnerOptions, folder: str, terminal: Terminal) -> Studio:
+def _studio(
+    paths: list[str], log: NewLogOptions, options: OwnerOptions, card: CardOptions, folder: str, terminal: Terminal
+) -> Studio:
     """What the command line opened: releases at once, a log in the background."""
     from hubbub.studio.state import OpenedLog, Studio
 
@@ -122,12 +126,13 @@ def _studio(paths: list[str], log: NewLogOptions, options: OwnerOptions, folder:
             if getattr(log, name) is not None:
                 raise ParameterError(f"{spelled(name)} is about a log, and none was named.")
     known = {name: kind for name, kind in kinds_of(NewLogOptions, OwnerOptions).items() if name not in ELSEWHERE}
-    stated = read_configuration(log.config, known)
+    stated = card.added_to(read_configuration(log.config, known))
     if stated.settings:
         given = ", ".join(stated.settings)
         raise ParameterError("The page chooses the parameters.", given=given, next="leave [set] out")
     log, options = stated.fill(replace(log, log=logs[0] if logs else None)), stated.fill(options)
     log = replace(log, log=_absolute(log.log), ledger=_absolute(log.ledger), config=_absolute(log.config))
+    log = replace(log, deny=_absolute(log.deny), allow=_absolute(log.allow))
     proposal = None
     if log.log is not None:
         proposal = _proposed(log)
@@ -143,7 +148,7 @@ def _studio(paths: list[str], log: NewLogOptions, options: OwnerOptions, folder:
         log,
         options,
         settle=lambda log: with_format(log, Terminal(quiet=True)),
-        read=lambda log, progress: open_log(log, stated.owner.period, _Silent(progress)),
+        read=lambda log, period, progress: open_log(log, period, _Silent(progress)),
     )
     for path in releases:
         made.add(path)
@@ -167,19 +172,17 @@ def _absolute(path: str | None) -> str | None:
 
 def _sorted(paths: list[str]) -> tuple[list[Path], list[str]]:
     """Which of them are releases, or folders of releases; the rest are logs."""
+    from hubbub.studio.shelf import is_release, releases_in
+
     releases: list[Path] = []
     logs: list[str] = []
     for text in paths:
         path = Path(text)
-        inside = sorted(p for p in path.iterdir() if _is_release(p)) if path.is_dir() else []
-        if path.is_dir() and _is_release(path):
+        inside = releases_in(path) if path.is_dir() else []
+        if path.is_dir() and is_release(path):
             releases.append(path)
         elif inside:
             releases += inside
         else:
             logs.append(text)
     return releases, logs
-
-
-def _is_release(path: Path) -> bool:
-    return (path / "public" / "card.json").is_file() or (path / "card.json").is_file()

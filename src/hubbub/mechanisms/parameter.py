@@ -31,6 +31,11 @@ class Parameter:
     """Whether it states a fact about the log rather than a choice."""
 
     @property
+    def declared_users(self) -> bool:
+        """Whether it is the number of users that the owner declares (--users-public)."""
+        return self.fact and self.name == "users"
+
+    @property
     def range(self) -> str:
         """What is allowed, in words."""
         if self.kind == "choice":

@@ -146,7 +146,7 @@ def jinja() -> jinja2.Environment:
         "cell": public.cell,
         "seen": public.seen,
     }
-    environment.filters |= {"by_table": _by_table, "ticks": _ticks, "plain": plain, "bibtex": _bibtex, "csp": _csp}
+    environment.filters |= {"by_table": _by_table, "ticks": _ticks, "plain": plain, "bibtex": _bibtex, "csp": csp}
     environment.globals |= {"band": public.band, "HAZARDS": HAZARDS, "NOT_STATED": NOT_STATED}
     environment.globals |= {"SCALE": scale(), "beside": beside}
     return environment
@@ -179,6 +179,6 @@ def _bibtex(words: str) -> str:
     return re.sub(r"([#$%&_])", r"\\\1", re.sub(r"[\\{}]", "", " ".join(words.split())))
 
 
-def _csp(script: str) -> str:
+def csp(script: str) -> str:
     """The hash by which the page's own script, and no other, may run."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -15,18 +15,20 @@ from starlette.types import ASGIApp
 
 from hubbub.errors import HubbubError
 from hubbub.studio.again import again
+from hubbub.studio.released import ReleasedViews
 from hubbub.studio.security import Guard
 from hubbub.studio.state import Studio
 from hubbub.studio.views import Views
 
 SCRIPT = "text/javascript"
-STATIC = {"studio.css": "text/css", "studio.js": SCRIPT, "draw.js": SCRIPT, "again.js": SCRIPT, "columns.js": SCRIPT}
+SCRIPTS = ("again", "browse", "columns", "draw", "job", "review", "shared", "tune", "virtual")
+STATIC = {"studio.css": "text/css"} | {f"{name}.js": SCRIPT for name in SCRIPTS}
 Answer = Callable[[Request, dict[str, object]], Response | dict[str, object]]
 
 
 def create_app(studio: Studio, token: str, hosts: Iterable[str]) -> ASGIApp:
     """The studio as a web application, for one token and one port."""
-    views = Views(studio, f"/{token}")
+    views, released = Views(studio, f"/{token}"), ReleasedViews(studio, f"/{token}")
 
     def get(path: str, answer: Answer) -> Route:
         return Route(path, _answering(answer), methods=["GET"])
@@ -36,23 +38,32 @@ def create_app(studio: Studio, token: str, hosts: Iterable[str]) -> ASGIApp:
 
     routes = [
         get("/", views.tune),
-        get("/releases", views.releases),
-        get("/releases/{name}", views.release),
-        get("/releases/{name}/page", views.page),
-        get("/ledger", views.ledger),
-        get("/again", views.again),
+        get("/releases", released.releases),
+        get("/releases/{name}", released.release),
+        get("/releases/{name}/page", released.page),
+        get("/releases/{name}/report", released.report),
+        get("/releases/{name}/review", released.review),
+        get("/ledger", released.ledger),
+        get("/again", released.again),
         get("/static/{name}", lambda request, _: static(request.path_params["name"])),
         get("/api/opened", views.opened),
         get("/api/job", views.job),
-        get("/api/releases/{name}/search", views.search),
-        get("/api/releases/{name}/around", views.around),
+        get("/api/releases/{name}/search", released.search),
+        get("/api/releases/{name}/around", released.around),
+        get("/api/releases/{name}/review", released.reviewed),
+        get("/api/releases/{name}/rows", released.rows),
         post("/api/columns", views.columns),
+        post("/api/read", views.read),
+        post("/api/kept", views.kept),
         post("/api/estimate", views.estimate),
         post("/api/compare", views.compare),
         post("/api/plan", views.plan),
         post("/api/again", lambda _, asked: again(asked)),
         post("/api/start", views.start),
         post("/api/cancel", views.cancel),
+        post("/api/releases/{name}/run", released.run),
+        post("/api/releases/{name}/strike", released.strike),
+        post("/api/releases/{name}/approve", released.approve),
     ]
     return Guard(Starlette(routes=routes), token, frozenset(hosts))
 

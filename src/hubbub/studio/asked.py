@@ -29,9 +29,11 @@ class Question:
     mechanism: str
     settings: tuple[tuple[str, str], ...]
     tables: tuple[str, ...]
+    users: int | None = None
+    """How many users the owner declares."""
 
     @staticmethod
-    def read(given: Any) -> Question:
+    def read(given: Any, users: int | None = None) -> Question:
         """From what the page sent; anything else is refused."""
         if not isinstance(given, dict) or not isinstance(given.get("settings"), dict):
             raise ParameterError("This is no question of the studio's page.", next="reload the page")
@@ -45,7 +47,7 @@ class Question:
         if not tables:
             raise ParameterError("No table is wanted.", next="choose at least one table")
         settings = {str(k): str(v).strip() for k, v in given["settings"].items() if str(v).strip()}
-        return Question(given["mechanism"], tuple(sorted(settings.items())), tuple(tables))
+        return Question(given["mechanism"], tuple(sorted(settings.items())), tuple(tables), users)
 
     def build(self) -> Mechanism:
         """The mechanism, calibrated; a slider that comes back finds it again."""
@@ -65,7 +67,10 @@ class Question:
 
 @lru_cache(maxsize=256)
 def _built(asked: Question) -> Mechanism:
-    return build(asked.mechanism, dict(asked.settings), tables=list(asked.tables))
+    settings = dict(asked.settings)
+    if asked.users is not None and any(p.declared_users for p in mechanisms()[asked.mechanism].parameters):
+        settings.setdefault("users", str(asked.users))
+    return build(asked.mechanism, settings, tables=list(asked.tables))
 
 
 def rivals(epsilon: str, delta: str) -> dict[str, list[Question]]:
@@ -80,15 +85,18 @@ def rivals(epsilon: str, delta: str) -> dict[str, list[Question]]:
 
 def choices(mechanism: type[Mechanism]) -> list[Parameter]:
     """The parameters that the page offers besides ε and δ."""
-    return [p for p in mechanism.parameters if p.name not in ("epsilon", "delta", *mechanism.raw)]
+    apart = ("epsilon", "delta", *mechanism.raw)
+    return [p for p in mechanism.parameters if p.name not in apart and not p.declared_users]
 
 
 def release_command(given: Mapping[str, Any], asked: Question, out: Path) -> list[str]:
     """`hubbub release …`, word by word. `given` are the studio's own options about the log and the ledger."""
     words = ["release", str(given["log"]), *asked.options(), "--out", str(out)]
     for name, value in given.items():
-        if name != "log" and value is not None and value is not False:
-            words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
+        if name not in ("log", "config") and value is not None and value is not False:  # the page has all of a config
+            option = f"--{name.replace('_', '-')}"
+            for one in value if isinstance(value, list) else [value]:
+                words += [option] if one is True else [option, str(one)]
     return words
 
 

@@ -1,4 +1,4 @@
-"""An unknown file: its owner says on the page which column is what, and then it is read.
+"""How a log is read, as its owner says it on the page: which column of an unknown file is what, which days and rules.
 
 The page shows what `hubbub inspect` proposes: separator, encoding, columns, and the shape of three values of each.
 Which column is the user is never chosen for her. A choice is the name of a column of the file; no path comes from the
@@ -11,12 +11,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hubbub.card.owner import read_owner
 from hubbub.errors import ParameterError
 from hubbub.ingest.encodings import UTF8
 from hubbub.ingest.proposal import ROLES, Proposal
+from hubbub.public.screening import DEFAULT
+from hubbub.public.screening.rules import RULES
 
 if TYPE_CHECKING:
     from hubbub.cli.options import NewLogOptions
+    from hubbub.log import Period
 
 NEEDED = {
     "user": "Nobody is protected until you say which column is the user.",
@@ -55,6 +59,23 @@ def stated(log: NewLogOptions, proposal: Proposal, columns: Mapping[str, str]) -
         separator=log.separator or proposal.separator,
         encoding=log.encoding or encoding,
     )
+
+
+def period_of(given: Mapping[str, object]) -> Period | None:
+    """The days that the page states; none, if it states neither."""
+    first, last = (str(given.get(name) or "").strip() for name in ("first", "last"))
+    if not first and not last:
+        return None
+    return read_owner({"period": {"from": first, "to": last}}).period
+
+
+def screen_of(given: Mapping[str, object]) -> str | None:
+    """The screening rules that are ticked, as --screen says them."""
+    ticked = given.get("rules")
+    rules = [rule for rule in RULES if isinstance(ticked, list) and rule in ticked]
+    if len(rules) == len(RULES):
+        return DEFAULT
+    return ",".join(rules) or None
 
 
 def preselected(proposal: Proposal, before: Mapping[str, str]) -> dict[str, str]:

@@ -9,29 +9,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hubbub.errors import HubbubError, ParameterError, Refused
+from hubbub.files import require_free
 from hubbub.look.inspected import Profile, profile
 from hubbub.privacy.fingerprint import look
-from hubbub.privacy.guarantee import finite, number
+from hubbub.privacy.guarantee import finite, number, small
 from hubbub.privacy.ledger import Ledger
 from hubbub.privacy.odometer import odometer
+from hubbub.public.screening import chosen_screen
 from hubbub.release.opened import Release
 from hubbub.release.plan import Plan
 from hubbub.release.refusals import refuse_by_ledger, refuse_elsewhere
+from hubbub.studio.after import one_folder
 from hubbub.studio.asked import Question, release_command, spoken
-from hubbub.studio.columns import chosen, stated
-from hubbub.studio.jobs import Job
+from hubbub.studio.columns import chosen, period_of, screen_of, stated
+from hubbub.studio.jobs import Job, ReleaseJob
+from hubbub.studio.reviewing import ReviewDesk
+from hubbub.studio.said import Said
+from hubbub.studio.shelf import is_release, releases_in
 from hubbub.studio.sketch import Sketch, sketches
 
 if TYPE_CHECKING:
     from hubbub.card.owner import Owner
     from hubbub.cli.options import NewLogOptions, OwnerOptions
     from hubbub.ingest.proposal import Proposal
-    from hubbub.log import SearchLog
+    from hubbub.log import Period, SearchLog
 
 LOOK = "studio"
-CONFIRM = ("allow_empty", "drop_outside")
-"""Options by which the owner confirms on the page what she might not have meant."""
-Confirmed = frozenset[str]
 Progress = Callable[[int, int], None]
 
 
@@ -56,6 +59,11 @@ class OpenedLog:
         return self.proposal is not None and not self.ready and (not self.chosen or bool(self.problem))
 
     @property
+    def reading(self) -> bool:
+        """Whether it is being read now."""
+        return not self.ready and not self.problem and not self.asks
+
+    @property
     def ready(self) -> bool:
         """Whether the log is read, so that estimates can be made."""
         return self.profile is not None
@@ -78,8 +86,12 @@ class Studio:
     starting: threading.Lock = field(default_factory=threading.Lock)
     settle: Callable[[NewLogOptions], NewLogOptions] | None = None
     """How a log is read, recognised where it was not stated; None where no log was named."""
-    read: Callable[[NewLogOptions, Progress], SearchLog] | None = None
+    read: Callable[[NewLogOptions, Period | None, Progress], SearchLog] | None = None
     """Reads a log that is settled."""
+    desks: dict[Path, ReviewDesk] = field(default_factory=dict)
+    """Releases under review."""
+    kept: dict[str, object] = field(default_factory=dict)
+    """What is typed into the pages, as they send it, for a page that is opened again."""
 
     @property
     def population(self) -> str:
@@ -111,9 +123,9 @@ class Studio:
 
     def begin(self) -> None:
         """Read the log in the background."""
-        read, log = self.read, self.log
+        read, log, period = self.read, self.log, self.owner.period
         assert read is not None
-        threading.Thread(target=self.look, args=(lambda progress: read(log, progress),), daemon=True).start()
+        threading.Thread(target=self.look, args=(lambda progress: read(log, period, progress),), daemon=True).start()
 
     def look(self, read: Callable[[Progress], SearchLog]) -> None:
         """Read the log, tell the ledger, and keep numbers; the cleaned copy of the log is gone when this returns."""
@@ -134,33 +146,41 @@ class Studio:
         except Exception as error:
             opened.problem = f"The log could not be read: {type(error).__name__}."  # the text may quote the log
 
+    def read_again(self, given: Mapping[str, object]) -> None:
+        """Another period, or other rules of screening: both change what is counted, so the log is read again."""
+        with self.starting:
+            if self.opened is None or self.read is None:
+                raise Refused("No log was opened.", next="start the studio with one: hubbub studio LOG")
+            if self.opened.reading:
+                raise Refused("The log is being read.", next="wait until it is read")
+            self.refuse_busy()
+            period, screen = period_of(given), screen_of(given)
+            chosen_screen(screen, self.log.deny, self.log.allow)
+            self.owner, self.log = replace(self.owner, period=period), replace(self.log, screen=screen)
+            self.opened = replace(self.opened, profile=None, sketches={}, problem="", share=0.0)
+            self.begin()
+
     # ------------------------------------------------------------------ a release
 
-    def plan(self, asked: Question, name: str, confirmed: Confirmed = frozenset()) -> Plan:
+    def said(self, given: Mapping[str, object]) -> Said:
+        """What is said of a release, on the command line and on the page."""
+        return Said.read(given, self.owner, self.options)
+
+    def plan(self, asked: Question, name: str, said: Said) -> Plan:
         """The release that was asked for, into a new folder of the studio's own."""
-        if not name or name != Path(name).name or name.startswith(".") or not name.isprintable():
-            raise ParameterError(
-                "The name of a release is the name of one new folder.",
-                given=name,
-                allowed=f"a name without slashes, inside {self.folder}",
-            )
         return Plan(
             asked.build(),
-            self.folder / name,
-            self.owner,
+            self.folder / one_folder(name, self.folder),
+            said.owner,
             population=self.population,
             dataset=self.dataset,
-            **self._agreed(confirmed).stated(),
+            review=said.review,
+            **said.options.stated(),
         )
 
-    def _agreed(self, confirmed: Confirmed) -> OwnerOptions:
-        """What was agreed to on the command line, and what on the page."""
-        return replace(self.options, **dict.fromkeys(confirmed, True))
-
-    def command(self, asked: Question, name: str, confirmed: Confirmed = frozenset()) -> list[str]:
+    def command(self, asked: Question, name: str, said: Said) -> list[str]:
         """The release that the page asks for, as the words of the command."""
-        given = vars(self.log) | vars(self._agreed(confirmed))
-        return release_command(given, asked, self.folder / (name or "release"))
+        return release_command(vars(self.log) | said.words(), asked, self.folder / (name or "release"))
 
     def confirmable(self) -> dict[str, str]:
         """What of the log has to be confirmed on the page before a release of it, in words, by its option."""
@@ -180,11 +200,11 @@ class Studio:
         if found is not None:
             refuse_elsewhere(plan, found.rows, found.rows + found.outside_period)
 
-    def consequences(self, asked: Question, name: str, confirmed: Confirmed = frozenset()) -> dict[str, object]:
+    def consequences(self, asked: Question, name: str, said: Said) -> dict[str, object]:
         """The claim, the ledger before and after, and the library's own refusal if there is one. Spends nothing."""
-        plan = self.plan(asked, name, confirmed)
+        plan = self.plan(asked, name, said)
         guarantee = plan.guarantee()
-        period = "" if self.owner.period is None else str(self.owner.period)
+        period = "" if said.owner.period is None else str(said.owner.period)
         refusal = ""
         with Ledger(self.ledger) as book:
             before, cap = book.spent(self.population), book.cap_of(self.population)
@@ -203,52 +223,64 @@ class Studio:
             "after": number(after),
             "before_value": finite(before.epsilon),
             "after_value": finite(after),
-            "delta": number(before.delta),
-            "after_delta": number(after_delta),
+            "delta": small(before.delta),
+            "after_delta": small(after_delta),
             "releases": before.releases,
             "cap": None if cap is None else {"epsilon": cap.epsilon, "delta": cap.delta},
             "refusal": refusal,
             "remarks": plan.remarks(),
             "confirm": self.confirmable(),
-            "command": spoken(self.command(asked, name, confirmed)),
+            "command": spoken(self.command(asked, name, said)),
         }
 
-    def start(self, asked: Question, name: str, confirmed: Confirmed = frozenset()) -> Job:
+    def start(self, asked: Question, name: str, said: Said) -> Job:
         """Start it, after every refusal that needs no look at the log."""
         with self.starting:
             if self.opened is None:
                 raise Refused("No log was opened.", next="start the studio with one: hubbub studio LOG")
-            if self.job is not None and self.job.state == "running":
-                raise Refused("A release is running.", next="wait for it, or cancel it")
-            plan = self.plan(asked, name, confirmed)
+            self.refuse_busy()
+            plan = self.plan(asked, name, said)
             self._refuse(plan)
             with Ledger(self.ledger) as book:
                 refuse_by_ledger(book, plan)
                 before = book.spent(self.population).epsilon
-            job = Job(self.command(asked, name, confirmed), plan.out, self.population, self.ledger, before)
+            self.job = ReleaseJob(
+                self.command(asked, name, said),
+                plan.out.name,
+                plan.out,
+                population=self.population,
+                ledger=self.ledger,
+                epsilon_before=before,
+            )
+            self.job.start()
+            return self.job
+
+    def run(self, job: Job) -> None:
+        """Start another command about a release."""
+        with self.starting:
+            self.refuse_busy()
+            if job.makes is not None:
+                require_free(job.makes)
             job.start()
             self.job = job
-            return job
+
+    def refuse_busy(self) -> None:
+        """One thing at a time."""
+        if self.job is not None and self.job.state == "running":
+            running = "A release is running." if self.job.kind == "release" else f"hubbub {self.job.kind} is running."
+            raise Refused(running, given=self.job.about, next="wait for it, or cancel it")
 
     def progress(self) -> dict[str, object] | None:
         """The run that is going on, or the last one."""
         job = self.job
         if job is None:
             return None
-        state = job.state  # once: it may end while we look
-        if state == "done":
-            self.add(job.out)
-        with Ledger(self.ledger) as book:
-            after = book.spent(self.population).epsilon
-        return {
-            "state": state,
-            "phase": job.phase,
-            "lines": job.lines[-40:],
-            "told": job.told(),
-            "release": next((name for name, path in self.releases.items() if path == job.out.resolve()), None),
-            "before": number(job.epsilon_before),
-            "now": number(after),
-        }
+        found = job.record()
+        made = job.makes
+        if found["state"] == "done" and made is not None and is_release(made):
+            self.add(made)
+        names = {path: name for name, path in self.releases.items()}
+        return found | {"release": None if made is None else names.get(made.resolve())}
 
     # ------------------------------------------------------------------ releases
 
@@ -261,11 +293,32 @@ class Studio:
             name = f"{path.name} ({n})"
         self.releases[name] = path
 
-    def release(self, name: str) -> Release:
-        """One of those; the page names it, and no more than that."""
+    def look_around(self) -> None:
+        """Releases that lie in the studio's folder may be shown, whoever made them."""
+        for path in releases_in(self.folder):
+            self.add(path)
+
+    def path(self, name: str) -> Path:
+        """Where one of those is; the page names it, and no more than that."""
+        if name not in self.releases:
+            self.look_around()
         if name not in self.releases:
             raise ParameterError("There is no such release here.", given=name, allowed=", ".join(self.releases))
-        return Release(self.releases[name])
+        return self.releases[name]
+
+    def release(self, name: str) -> Release:
+        """One of those, opened: not a draft."""
+        return Release(self.path(name))
+
+    def desk(self, name: str) -> ReviewDesk:
+        """The review of one of those; it is opened in the background."""
+        path = self.path(name)
+        with self.starting:
+            desk = self.desks.get(path)
+            if desk is None or (desk.problem and not desk.ready):
+                desk = self.desks[path] = ReviewDesk(path)
+                threading.Thread(target=desk.open, daemon=True).start()
+            return desk
 
 
 def _with(book: Ledger, population: str, plan: Plan) -> tuple[float, float]:

@@ -41,7 +41,7 @@ PROMISED = {
     "inspect": f"log {LOG} --max-rejects --rejects --period",
     "estimate": f"log {LOG} --max-rejects {MECHANISM} --period --users --preset --sample --runs",
     "release": f"log {LOG} --max-rejects {MECHANISM} {OWNER} --out --seed "
-    "--not-private --review --supersedes --because --period --title --licence",
+    "--not-private --review --supersedes --because --period --title --licence --card",
     "evaluate": f"release! --log {LOG} --task --truth --seed=0",
     "compare": f"log {READ} --work --epsilon --delta --set --pool --mechanism --task --draws=5 --truth --out --sweep "
     "--plot=volume,error --tables --seed=0 --jobs=2",
@@ -59,7 +59,8 @@ PROMISED = {
     "--separator --encoding --time-format --query-parameter --drop-agents --max-searches-a-day --query --table "
     "--own-query --screen --deny --allow "
     "--memory --threads --work --population --dataset --ledger",
-    "studio": f"paths --port=0 --no-browser=False --folder=. {READ} --threads --max-rejects {OWNER}",
+    "studio": f"paths --port=0 --no-browser=False --folder=. {READ} --threads --max-rejects {OWNER} "
+    "--period --title --licence --card",
     "doctor": "",
     "ledger show": "population --ledger",
     "ledger cap": "population! --epsilon! --delta! --thresholds --new-population --ledger",

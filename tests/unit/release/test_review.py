@@ -10,7 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.conftest import HEADER, RELEASE, Hubbub, document, run_hubbub
+from tests.conftest import Hubbub, document
+from tests.drafted import TABLES, make_draft
 
 from hubbub.card.check import check, load
 from hubbub.errors import Refused
@@ -20,34 +21,12 @@ from hubbub.release.opened import Release
 from hubbub.release.review import Flags, Strike, Strikes, approve, flagged
 from hubbub.release.review.flags import near_duplicates
 
-TABLES = ("--tables", "queries,clicks,transitions")
-
 
 @pytest.fixture(scope="module")
 def drafted_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A draft and its ledger, made once."""
     folder = tmp_path_factory.mktemp("draft")
-    lines = [HEADER]
-    for user in range(300):
-        for minute, query in enumerate(("weather", "jane doe", "call 212-555-0123", "janedoe", "divorce lawyer")):
-            lines.append(f"{user}\t{query}\t2006-03-01 08:{minute:02}:00\t1\thttp://{query.split()[0]}.example")
-    (folder / "log.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HUBBUB_LEDGER", str(folder / "ledger.sqlite"))
-        how = (
-            *RELEASE[:-1],
-            "d=10",
-            "--set",
-            "d_c=10",
-            "--set",
-            "d_t=10",
-            *TABLES,
-            "--review",
-            "--seed",
-            1,
-            "--not-private",
-        )
-        run_hubbub("release", folder / "log.tsv", *how, "--seed", 1, "--not-private", "--out", folder / "draft")
+    make_draft(folder)
     return folder
 
 

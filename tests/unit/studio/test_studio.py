@@ -37,7 +37,19 @@ def test_a_release_can_be_searched_and_walked(client: Client, studio: Studio, tm
     assert around["next"] == [{"text": "train times", "users": 39.0}] and around["suggested"] == ["train times"]
     assert "refused" in get(client, "/api/releases/made/around?q=nobody").json()
     page = get(client, "/releases/made/page")
-    assert page.headers["content-security-policy"].startswith("sandbox; ") and "made-up library" in page.text
+    policy = page.headers["content-security-policy"]
+    assert (
+        policy.startswith("sandbox allow-scripts; default-src 'none'; script-src 'sha256-")
+        and "same-origin" not in policy
+    )
+    assert "unsafe-inline" not in policy.split("script-src")[1].split(";")[0] and "made-up library" in page.text
+
+
+def test_of_a_page_that_somebody_changed_no_script_runs(client: Client, studio: Studio, tmp_path: Path) -> None:
+    page = publish(tmp_path / "changed" / "public", some_tables())
+    page.write_text(page.read_text(encoding="utf-8").replace("</body>", "<script>1</script></body>"), encoding="utf-8")
+    studio.add(tmp_path / "changed")
+    assert "script-src 'none'" in get(client, "/releases/changed/page").headers["content-security-policy"]
 
 
 def test_releases_of_one_name_are_both_there(studio: Studio, tmp_path: Path) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from starlette.applications import Starlette
+from starlette.routing import Route
 from tests.browser.made_up import publish, some_tables
 from tests.unit.studio.asking import CANARY, HOST, ORIGIN, QUESTION, TOKEN, Client, get, post
 
 from hubbub.errors import ParameterError
 from hubbub.privacy.ledger import Ledger
 from hubbub.studio.asked import Question, offered
-from hubbub.studio.security import CHANGES, HEADERS
+from hubbub.studio.security import CHANGES, HEADERS, Guard
 from hubbub.studio.state import Studio
 
 
@@ -37,6 +39,13 @@ def test_strangers_are_refused(client: Client, path: str, headers: dict[str, str
     assert answer.headers["content-security-policy"] == HEADERS["content-security-policy"]
 
 
+def changing(client: Client) -> list[str]:
+    """Every address that something can be sent to."""
+    assert isinstance(client.app, Guard) and isinstance(client.app.app, Starlette)
+    routes = [route for route in client.app.app.routes if isinstance(route, Route)]
+    return [route.path for route in routes if "POST" in (route.methods or ())]
+
+
 @pytest.mark.parametrize(
     "headers",
     [
@@ -50,14 +59,18 @@ def test_strangers_are_refused(client: Client, path: str, headers: dict[str, str
 )
 def test_only_our_page_changes_anything(client: Client, studio: Studio, headers: dict[str, str]) -> None:
     body = QUESTION | {"agreed": True}
-    assert client.request("POST", f"/{TOKEN}/api/start", body, **headers).status_code == 403
+    posts = changing(client)
+    assert len(posts) == 12 and "/api/start" in posts
+    for path in posts:
+        asked = f"/{TOKEN}{path.replace('{name}', 'made')}"
+        assert client.request("POST", asked, body, **headers).status_code == 403, path
     assert client.request("PUT", f"/{TOKEN}/api/start", body, **ORIGIN).status_code == 403
     assert client.request("GET", f"/{TOKEN}/api/start").status_code == 405
     assert studio.job is None
 
 
 def test_every_answer_is_for_this_page_alone(client: Client) -> None:
-    for path in ("/", "/releases", "/ledger", "/static/studio.js", "/api/job", "/nowhere"):
+    for path in ("/", "/releases", "/ledger", "/static/shared.js", "/api/job", "/nowhere"):
         headers = get(client, path).headers
         assert headers["cache-control"] == "no-store" and headers["referrer-policy"] == "no-referrer"
         assert headers["x-frame-options"] == "DENY" and "set-cookie" not in headers
@@ -97,7 +110,7 @@ def test_a_sketch_holds_numbers_only(studio: Studio) -> None:
 @pytest.mark.parametrize("name", ["", "..", "a/b", "/tmp/x", ".hidden", "a\nb"])
 def test_the_page_names_a_folder_and_no_path(studio: Studio, name: str) -> None:
     with pytest.raises(ParameterError):
-        studio.plan(Question.read(QUESTION), name)
+        studio.plan(Question.read(QUESTION), name, studio.said({}))
 
 
 def test_the_page_opens_only_what_it_was_given(client: Client, tmp_path: Path) -> None:

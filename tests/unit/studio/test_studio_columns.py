@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.studio.asking import CANARY, ORIGIN, TOKEN, Client, get, post
 
+from hubbub.cli.card_options import CardOptions
 from hubbub.cli.options import NewLogOptions, OwnerOptions
 from hubbub.cli.studio import _studio
 from hubbub.cli.terminal import Terminal
@@ -24,7 +25,7 @@ def unknown(tmp_path: Path, own_ledger: Path) -> Studio:
     log = tmp_path / "export.csv"
     log.write_bytes("\r\n".join(["visitor id;when;typed;branch, floor", *ROWS, ""]).encode("latin-1"))
     given = NewLogOptions(ledger=str(own_ledger))
-    return _studio([str(log)], given, OwnerOptions(), str(tmp_path), Terminal(quiet=True))
+    return _studio([str(log)], given, OwnerOptions(), CardOptions(), str(tmp_path), Terminal(quiet=True))
 
 
 def settled(studio: Studio) -> None:

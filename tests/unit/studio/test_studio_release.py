@@ -20,7 +20,7 @@ from hubbub.log import Period
 from hubbub.privacy.account import Loss, Pure
 from hubbub.privacy.ledger import Ledger
 from hubbub.studio.asked import Question
-from hubbub.studio.jobs import LATE, Job
+from hubbub.studio.jobs import LATE, ReleaseJob
 from hubbub.studio.state import Studio
 
 
@@ -29,7 +29,7 @@ def test_the_command_on_the_page_makes_the_release_on_the_page(client: Client, s
     found = post(client, "/api/plan", QUESTION)
     assert found["refusal"] == "" and found["before"] == "0" and found["after_value"] == pytest.approx(4)
     assert found["claim"].startswith("Adding or removing everything one user did")
-    words = studio.command(Question.read(QUESTION), "first")
+    words = studio.command(Question.read(QUESTION), "first", studio.said({}))
     assert found["command"].split() == ["hubbub", *words]
     made = hubbub(*words, "--json")
     document = json.loads(made.stdout)
@@ -124,9 +124,9 @@ def test_it_keeps_working_when_a_release_fails(client: Client, studio: Studio, l
         assert book.spent("readers").epsilon == pytest.approx(foreseen)
 
 
-def running(studio: Studio, own_ledger: Path) -> Job:
+def running(studio: Studio, own_ledger: Path) -> ReleaseJob:
     """A process that would take its time, as a release of this studio."""
-    job = Job([], studio.folder / "slow", "readers", own_ledger, 0.0)
+    job = ReleaseJob([], "slow", studio.folder / "slow", population="readers", ledger=own_ledger, epsilon_before=0.0)
     job.program = (sys.executable, "-c", "import time; print('measuring: it', flush=True); time.sleep(60)")
     job.start()
     studio.job = job
@@ -134,7 +134,7 @@ def running(studio: Studio, own_ledger: Path) -> Job:
 
 
 def test_a_traceback_of_a_release_stays_in_the_terminal(client: Client, studio: Studio, own_ledger: Path) -> None:
-    job = Job([], studio.folder / "broken", "readers", own_ledger, 0.0)
+    job = ReleaseJob([], "broken", population="readers", ledger=own_ledger, epsilon_before=0.0)
     said = f"hubbub: this is a bug of ours, please report it: ValueError: {CANARY}\\n  {CANARY}"
     job.program = (sys.executable, "-c", f"import sys; print('{said}', file=sys.stderr); sys.exit(3)")
     job.start()
@@ -178,6 +178,6 @@ def test_after_the_reservation_cancel_explains_why_not(client: Client, studio: S
 def test_one_release_at_a_time(studio: Studio, own_ledger: Path) -> None:
     job = running(studio, own_ledger)
     with pytest.raises(Refused, match="A release is running"):
-        studio.start(Question.read(QUESTION), "other")
+        studio.start(Question.read(QUESTION), "other", studio.said({}))
     job.finish()
     assert job._process is not None and job._process.returncode is not None

@@ -11,17 +11,19 @@ costs nothing (docs/review.md).
 from __future__ import annotations
 
 from hubbub.release.review.anew import Approved, approve
-from hubbub.release.review.flags import FlaggedRow, Flags, flagged
-from hubbub.release.review.strikes import Strike, Strikes, read_strikes, rule_strikes, write_review
+from hubbub.release.review.flags import FlaggedRow, Flags, flagged, looked_at
+from hubbub.release.review.strikes import Drawn, Strike, Strikes, read_strikes, rule_strikes, write_review
 
 __all__ = [
     "Approved",
+    "Drawn",
     "FlaggedRow",
     "Flags",
     "Strike",
     "Strikes",
     "approve",
     "flagged",
+    "looked_at",
     "read_strikes",
     "rule_strikes",
     "write_review",

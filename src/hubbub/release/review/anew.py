@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -58,10 +59,10 @@ def drawn_tables(release: Path) -> tuple[Card, dict[str, pa.Table]]:
 def approve(release: Path, strikes: Strikes, by: str, out: Path, ledger: Ledger, reason: str = AS_DRAWN) -> Approved:
     """Write the release anew without what was struck, into a folder of its own."""
     by = named_reviewer(by)
-    with _alone(public_folder(release)):
+    with alone(public_folder(release)):
         card, tables = drawn_tables(release)
         draft = bool(card.release.draft)
-        entry = _entry(ledger, card)
+        entry = entry_of(ledger, card)
         _refuse_series(ledger, entry, release)
         if draft and entry.state == "committed":
             raise Refused(
@@ -168,21 +169,25 @@ def _copy(owner_only: Path, into: Path) -> None:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """One reviewer at a time."""
-    try:
-        held = lock(folder)
-    except BlockingIOError:
-        raise Refused(
-            "Somebody else is approving this release right now.", given=folder, next="let them finish, and look again"
-        ) from None
+def alone(folder: Path, patience: float = 0.0) -> Iterator[None]:
+    """One reviewer at a time; another one's hand is waited for as many seconds."""
+    until = time.monotonic() + patience
+    while True:
+        try:
+            held = lock(folder)
+            break
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                what, then = "Somebody else is approving this release right now.", "let them finish, and look again"
+                raise Refused(what, given=folder, next=then) from None
+            time.sleep(0.05)
     try:
         yield
     finally:
         os.close(held)
 
 
-def _entry(ledger: Ledger, card: Card) -> Entry:
+def entry_of(ledger: Ledger, card: Card) -> Entry:
     """The entry that a release was drawn on: this ledger must know its tables by their hashes."""
     booked = card.accounting.ledger
     known = {output.sha256 for output in ledger.outputs().get(booked.entry, {}).values()}

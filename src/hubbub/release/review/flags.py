@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+import numpy as np
 import pyarrow as pa
 
 from hubbub.ingest import clean
@@ -83,25 +85,27 @@ def keys_of(rows: pa.Table) -> Iterator[tuple[str, str, list[str], object]]:
 
 def flagged(tables: Mapping[str, pa.Table], flags: Flags) -> list[FlaggedRow]:
     """Every drawn row that has a flag, table by table in its order."""
+    return [row for row in looked_at(tables, flags) if row.flags]
+
+
+def looked_at(tables: Mapping[str, pa.Table], flags: Flags) -> Iterator[FlaggedRow]:
+    """Every drawn row with its flags, if any, table by table in its order."""
     listed = {table: list(keys_of(rows)) for table, rows in tables.items()}
     texts = list(dict.fromkeys(text for rows in listed.values() for _, _, inside, _ in rows for text in inside))
     of = flags.of(texts)
     near = near_duplicates(list(dict.fromkeys(key for key, *_ in listed.get("queries", []))))
-    found = []
     for table, rows in listed.items():
         for key, second, inside, value in rows:
             own = list(dict.fromkeys(flag for text in inside for flag in of[text]))
             if table == "queries" and key in near:
                 own.append(f"near {near[key]}")
-            if own:
-                found.append(FlaggedRow(table, key, second, value, tuple(own)))
-    return found
+            yield FlaggedRow(table, key, second, value, tuple(own))
 
 
 def near_duplicates(texts: Iterable[str]) -> dict[str, str]:
     """For each text, the first other one that is the same but for blanks, signs, the order of words or one letter."""
     forms: dict[str, list[str]] = {}
-    for text in texts:
+    for text in _candidates(list(texts)):
         for form in _forms(text):
             forms.setdefault(form, []).append(text)
     found: dict[str, str] = {}
@@ -109,6 +113,22 @@ def near_duplicates(texts: Iterable[str]) -> dict[str, str]:
         for text in alike if len(alike) > 1 else ():
             found.setdefault(text, next(other for other in alike if other != text))
     return found
+
+
+def _candidates(texts: list[str]) -> list[str]:
+    """Texts of which a form might be another's, by hashes: all forms of 100,000 texts would take a gigabyte."""
+    hashes, whose = array("q"), array("q")
+    for n, text in enumerate(texts):
+        own = {hash(form) for form in _forms(text)}
+        hashes.extend(own)
+        whose.extend([n] * len(own))
+    if not hashes:
+        return []
+    every = np.asarray(hashes)
+    order = np.argsort(every, kind="stable")
+    same = every[order][1:] == every[order][:-1]
+    twice = np.concatenate([same, [False]]) | np.concatenate([[False], same])
+    return [texts[n] for n in np.unique(np.asarray(whose)[order[twice]])]
 
 
 def near_struck(tables: Mapping[str, pa.Table], left: Mapping[str, pa.Table]) -> list[tuple[str, str]]:

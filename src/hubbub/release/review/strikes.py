@@ -9,7 +9,7 @@ of every table that holds it goes, too.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -99,8 +99,28 @@ def rule_strikes(screen: Screen | None) -> dict[str, Screen]:
     return apart if screen.deny is None else {**apart, "deny": Screen((), screen.deny)}
 
 
-def write_review(file: Path, card: Card, rows: Iterable[FlaggedRow]) -> None:
-    """A review file to fill in, of the owner's alone."""
+@dataclass(frozen=True)
+class Drawn:
+    """The rows of a release as a review names them: what can be struck."""
+
+    keys: Mapping[str, Set[tuple[str, str]]]
+    texts: Mapping[str, Set[str]]
+
+    @staticmethod
+    def of(tables: Mapping[str, pa.Table]) -> Drawn:
+        """From the tables."""
+        keys = {table: {(key, second) for key, second, _, _ in keys_of(rows)} for table, rows in tables.items()}
+        return Drawn(keys, {table: {key for key, _ in pairs} for table, pairs in keys.items()})
+
+    def holds(self, table: str, key: str, second: str) -> bool:
+        """Whether a strike of it means a table or a row that was drawn."""
+        if table not in self.keys:
+            return False
+        return not key or (key in self.texts[table] if table in AS_TEXTS else (key, second) in self.keys[table])
+
+
+def write_review(file: Path, card: Card, rows: Iterable[FlaggedRow], strikes: Iterable[Strike] = ()) -> None:
+    """A review file to fill in, of the owner's alone; what is decided already stands first."""
     lines = [f"{HEAD} {card.release.id}, card {card.integrity}"]
     lines.append(
         "# Put an x into the first column of a line, and the reason into `reason`: the card will say it. A line with"
@@ -109,13 +129,14 @@ def write_review(file: Path, card: Card, rows: Iterable[FlaggedRow]) -> None:
         "# a table and an empty key strikes the whole table. Lines may be added: any row of the release can be struck."
     )
     lines.append("\t".join(COLUMNS))
-    for row in rows:
-        cells = ["", row.table, row.key, row.second, "", "; ".join(row.flags)]
+    decided = (["x", strike.table, strike.key, strike.second, strike.reason, ""] for strike in strikes)
+    asked = (["", row.table, row.key, row.second, "", "; ".join(row.flags)] for row in rows)
+    for cells in (*decided, *asked):
         lines.append("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in cells))
     write_whole(file, "\n".join(lines) + "\n")
 
 
-def read_strikes(file: Path, card: Card, tables: Mapping[str, pa.Table]) -> tuple[Strike, ...]:
+def read_strikes(file: Path, card: Card, drawn: Drawn) -> tuple[Strike, ...]:
     """The decisions of a review file; one of another release, and a line that means no row of this one, are refused."""
     try:
         lines = file.read_text(encoding="utf-8-sig").splitlines()
@@ -129,22 +150,18 @@ def read_strikes(file: Path, card: Card, tables: Mapping[str, pa.Table]) -> tupl
             allowed=f"{HEAD} {card.release.id}, card {card.integrity}",
             next="write one for this release with --write FILE",
         )
-    known = {table: {(key, second) for key, second, _, _ in keys_of(rows)} for table, rows in tables.items()}
-    texts = {table: {key for key, _ in keys} for table, keys in known.items()}
     strikes = []
     for number, line in enumerate(lines, 1):
         cells = next(csv.reader([line], delimiter="\t", quoting=csv.QUOTE_NONE), [])
         if line.startswith("#") or not line.strip() or tuple(cells) == COLUMNS or not cells[0].strip():
             continue
         table, key, second, reason = (*(cell.strip() for cell in cells[1:5]), *[""] * 4)[:4]
-        missing = table not in known or (
-            bool(key) and (key not in texts[table] if table in AS_TEXTS else (key, second) not in known[table])
-        )
+        missing = not drawn.holds(table, key, second)
         if missing or not reason:
             raise ParameterError(
                 "A line of the review file strikes nothing that was drawn." if missing else "A strike has no reason.",
                 given=f"{file}, line {number}: {line[:200]}",
-                allowed=f"a row of {', '.join(known)}, as --write has it, or a table and an empty key; and a reason",
+                allowed=f"a row of {', '.join(drawn.keys)}, as --write has it, or a table without a key; and a reason",
             )
         strikes.append(Strike(table, key, second, " ".join(reason.split())))
     return tuple(strikes)

@@ -3,13 +3,6 @@
 const SVG = "http://www.w3.org/2000/svg";
 const COLOURS = ["c0", "c1", "c2", "c3", "c4", "c5"];
 
-function el(tag, attributes, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes || {})) made.setAttribute(name, value);
-  made.append(...children);
-  return made;
-}
-
 function svg(tag, attributes, text) {
   const made = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);

@@ -1,27 +1,5 @@
-// The studio's page: what is asked goes to the server, what comes back is shown. Text is only ever text.
+// The page of a log: what is asked goes to the server, what comes back is shown. Text is only ever text.
 "use strict";
-const base = document.body.dataset.base;
-const $ = (id) => document.getElementById(id);
-
-async function ask(path, body) {
-  const how = body === undefined ? {} : {
-    method: "POST",
-    headers: {"content-type": "application/json", "x-hubbub-studio": base.slice(1)},
-    body: JSON.stringify(body),
-  };
-  const answer = await fetch(base + path, how);
-  return answer.json();
-}
-
-function later(wait, act) {
-  let timer = null;
-  return () => { clearTimeout(timer); timer = setTimeout(act, wait); };
-}
-
-function show(element, text) {
-  element.hidden = !text;
-  element.textContent = text || "";
-}
 
 // ------------------------------------------------------------------ while the log is read
 
@@ -38,15 +16,44 @@ function percentRead(share) {
   return share >= 1 ? "Read; counting." : Math.round(100 * share) + " % read.";
 }
 
+// ------------------------------------------------------------------ what is counted: the log is read again
+
+function counting(changed) {
+  const rules = () => [...document.querySelectorAll("#counted input[name=rule]:checked")].map((box) => box.value);
+  function look() {
+    const unread = [$("first").value, $("last").value, ...rules()].join(" ") !== $("counted").dataset.read;
+    $("unread").hidden = !unread;
+    changed(unread);
+  }
+  $("counted").addEventListener("input", look);
+  $("counted").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const found = await ask("/api/read", {first: $("first").value, last: $("last").value, rules: rules()});
+    show($("unreadable"), found.refused);
+    if (!found.refused) location.reload();
+  });
+  look();
+}
+
+function correcting() {  // the log could not be read: other days or rules may do
+  if ($("form") || !$("counted")) return;
+  const before = kept.read();
+  for (const input of typed()) if (before.fields && input.id in before.fields) putValue(input, before.fields[input.id]);
+  counting(() => kept.write({...before, fields: {...before.fields, ...Object.fromEntries(typed().map((input) => [input.id, valueOf(input)]))}}));
+}
+
 // ------------------------------------------------------------------ choosing
 
 function choosing() {
   if (!$("form")) return;
   const form = JSON.parse($("form").textContent);
-  let shown = "queries", last = null, compared = [], round = 0;
+  const before = kept.read(), own = before.own || {};  // own: tables and parameters that were typed, by mechanism
+  let shown = before.shown || "queries", last = null, compared = [], round = 0, planned = 0, rivals = 0, running = false, unread = false;
 
   for (const name of Object.keys(form.mechanisms)) $("mechanism").append(el("option", {value: name}, name));
   $("delta").value = form.delta;
+  for (const input of typed()) if (before.fields && input.id in before.fields) putValue(input, before.fields[input.id]);
+  let current = $("mechanism").value;
   if (matchMedia("(max-width: 56rem)").matches)  // there the answers stand below: keep them near
     for (const group of document.querySelectorAll("details.group")) group.open = false;
   fill();
@@ -89,9 +96,10 @@ function choosing() {
     $("about").textContent = of.about;
     const tables = $("tables");
     tables.replaceChildren(tables.firstElementChild);
+    const mine = own[current] || {tables: of.default_tables, settings: {}};
     for (const table of of.tables) {
       const box = el("input", {type: "checkbox", id: "t-" + table, value: table});
-      box.checked = of.default_tables.includes(table);
+      box.checked = mine.tables.includes(table);
       tables.append(el("label", {class: "check", for: "t-" + table}, box, " " + table));
     }
     const rest = (p) => !isBound(p) && !isShare(p);
@@ -100,7 +108,21 @@ function choosing() {
       $(id).replaceChildren(...rows);
       $(id).parentElement.hidden = rows.length === 0;
     }
+    for (const [name, value] of Object.entries(mine.settings)) put(name, value);
     sayEpsilon(); slide();
+  }
+
+  function put(name, value) {
+    const input = $("p-" + name);
+    if (input) { putValue(input, value); input.dispatchEvent(new Event("input")); }
+  }
+
+  function keep() {
+    const settings = {};
+    for (const input of document.querySelectorAll("#controls [data-name]"))
+      if (input.value !== input.dataset.default) settings[input.dataset.name] = input.value;
+    own[current] = {tables: [...document.querySelectorAll("#tables input:checked")].map((box) => box.value), settings};
+    kept.write({own, shown, fields: Object.fromEntries(typed().map((input) => [input.id, valueOf(input)]))});
   }
 
   // A parameter that no wanted table depends on stays out: the command refuses it.
@@ -119,7 +141,9 @@ function choosing() {
       if (used && input.value !== input.dataset.default) settings[input.dataset.name] = input.value;
     }
     const confirmed = [...document.querySelectorAll("#confirm input:checked")].map((box) => box.value);
-    return {mechanism: $("mechanism").value, settings, tables, name: $("name").value, confirmed};
+    const card = Object.fromEntries([...document.querySelectorAll("[data-card]")].map((input) => [input.dataset.card, input.value]));
+    return {mechanism: $("mechanism").value, settings, tables, name: $("name").value, confirmed, card,
+      users_public: $("users-public").value, review: $("as-draft").checked};
   }
 
   function sayEpsilon() {
@@ -135,7 +159,7 @@ function choosing() {
   }
 
   const estimateSoon = later(40, estimate), restSoon = later(350, () => { plan(); compare(); });
-  function changed() { sayEpsilon(); estimateSoon(); restSoon(); }
+  function changed() { keep(); sayEpsilon(); estimateSoon(); restSoon(); }
 
   async function estimate() {
     const mine = ++round;
@@ -145,6 +169,7 @@ function choosing() {
     $("answers").setAttribute("aria-busy", "false");
     show($("refused"), found.refused);
     $("found").classList.toggle("stale", Boolean(found.refused));
+    $("glance").classList.toggle("stale", Boolean(found.refused));
     if (found.refused) return;
     last = found;
     draw();
@@ -156,12 +181,13 @@ function choosing() {
     if (!names.includes(shown)) shown = names[0];
     $("pick").replaceChildren(...(names.length > 1 ? names : []).map((name) => {
       const button = el("button", {type: "button", "aria-pressed": String(name === shown)}, name);
-      button.addEventListener("click", () => { shown = name; draw(); $("pick").querySelector("[aria-pressed=true]").focus(); });
+      button.addEventListener("click", () => { shown = name; keep(); draw(); $("pick").querySelector("[aria-pressed=true]").focus(); });
       return button;
     }));
     const t = last.tables[shown], threshold = last.thresholds[shown];
     const from = t.half === null ? "no key has an even chance" : `a key that ${t.half.toLocaleString("en")} users hold has an even chance`;
     $("summary").textContent = `About ${short(t.rows)} of ${short(t.keys)} ${shown} would be released, ${percent(t.searches)} of the ${shown === "clicks" ? "clicks" : "searches"}; ${from}.`;
+    $("glance").textContent = `${short(t.rows)} of ${short(t.keys)} ${shown} · ${percent(t.searches)} of the ${shown === "clicks" ? "clicks" : "searches"} · ${$("mechanism").value}, ε ${$("epsilon").value}, δ ${$("delta").value}`;
     $("numbers").replaceChildren(
       fact(`${short(t.rows)} ± ${short(t.rows_sd)}`, `rows of ${shown} expected`),
       fact(threshold === undefined ? "–" : short(threshold), "threshold, in users after bounding"),
@@ -192,8 +218,8 @@ function choosing() {
   function fact(number, words) { return el("div", {}, el("dt", {}, number), el("dd", {}, words)); }
 
   async function compare() {
-    const found = await ask("/api/compare", {epsilon: $("epsilon").value, delta: $("delta").value});
-    if (found.refused) return;
+    const mine = ++rivals, found = await ask("/api/compare", {epsilon: $("epsilon").value, delta: $("delta").value});
+    if (found.refused || mine !== rivals) return;
     compared = found.rows;
     const body = $("compare").tBodies[0], own = $("mechanism").value;
     body.replaceChildren();
@@ -217,26 +243,24 @@ function choosing() {
   }
 
   function choose(row) {
-    $("mechanism").value = row.mechanism;
+    $("mechanism").value = current = row.mechanism;
     fill();
     for (const box of document.querySelectorAll("#tables input")) box.checked = box.value === "queries";
-    for (const [name, value] of Object.entries(row.settings)) {
-      const input = $("p-" + name);
-      if (input) { input.value = value; input.dispatchEvent(new Event("input")); }
-    }
+    for (const [name, value] of Object.entries(row.settings)) put(name, value);
     changed();
     $("mechanism").focus();
   }
 
   async function plan() {
-    const found = await ask("/api/plan", question());
-    if (found.refused) { show($("overcap"), found.refused); $("start").disabled = true; return; }
+    const mine = ++planned, found = await ask("/api/plan", question());
+    if (mine !== planned) return;  // a later question was asked meanwhile
+    if (found.refused) { show($("overcap"), found.refused); stop(); return; }
     $("claim").textContent = found.claim;
     const cap = found.cap ? `; the cap is ε = ${found.cap.epsilon}` : "; there is no cap";
     $("spends").textContent = `Population ${found.population}${found.new_population ? ", new to this ledger" : ""}: ε = ${found.before} at δ = ${found.delta} spent in ${found.releases} ${found.releases === 1 ? "release" : "releases"}, ε = ${found.after} at δ = ${found.after_delta} after this one${cap}.`;
     meter(found);
     show($("overcap"), found.refusal);
-    $("start").disabled = Boolean(found.refusal) || running;
+    stop();
     $("command").textContent = found.command;
     $("remarks").replaceChildren(...found.remarks.map((text) => el("li", {class: "warning"}, text)));
     confirming(found.confirm);
@@ -266,38 +290,21 @@ function choosing() {
     $("meter").setAttribute("aria-label", $("spends").textContent);
   }
 
+  counting((now) => { unread = now; keep(); stop(); });
+
   // ---------------------------------------------------------------- releasing
 
-  let running = false;
-  const WORDS = {reading: "reading the log", measuring: "bounding and counting", drawing: "drawing noise", writing: "writing", done: "done"};
+  function stop() { $("start").disabled = !$("overcap").hidden || running || unread; }
 
-  function showJob(job) {
-    if (!job) return;
-    $("job").hidden = false;
-    running = job.state === "running";
-    $("start").disabled = running || !$("overcap").hidden;
-    const said = {running: "The release is running: " + WORDS[job.phase], done: "The release is done", failed: "The release failed", cancelled: "The release was cancelled"};
-    if ($("job-title").textContent !== said[job.state]) $("job-title").textContent = said[job.state];
-    const names = Object.keys(WORDS), at = names.indexOf(job.phase);
-    $("phases").replaceChildren(...names.map((name, i) => el("li", {class: i < at || job.state === "done" ? "past" : i === at ? job.state : ""}, WORDS[name])));
-    $("job-told").textContent = `${job.told} Ledger: ε = ${job.before} before, ε = ${job.now} now.`;
-    $("job-lines").textContent = job.lines.join("\n");
-    const error = job.state === "failed" ? job.lines.slice(job.lines.findIndex((line) => line.startsWith("hubbub:"))).join("\n") : "";
-    if (job.state !== "running") show($("job-error"), error);
-    $("cancel").hidden = !running;
-    $("job-open").hidden = !job.release;
-    if (job.release) $("job-open").href = base + "/releases/" + encodeURIComponent(job.release);
-  }
-
-  async function watch() {
-    const {job} = await ask("/api/job");
-    showJob(job);
-    if (job && job.state === "running") setTimeout(watch, 400);
-    else if (job) {
-      if (job.release && job.release === $("name").value) $("name").value = following(job.release);
+  const job = watching({
+    mine: (found) => found.kind === "release" || found.state === "running",
+    changed: (found) => { running = Boolean(found) && found.state === "running"; stop(); },
+    ended: (found) => {
+      if (found.kind !== "release") return;
+      if (found.release && found.release === $("name").value) { $("name").value = following(found.release); keep(); }
       plan();
-    }
-  }
+    },
+  });
 
   function following(name) {
     const end = name.match(/^(.*?)(\d+)$/);
@@ -310,12 +317,10 @@ function choosing() {
     const found = await ask("/api/start", {...question(), agreed: $("agreed").checked});
     if (found.refused) { show($("overcap"), found.refused); return; }
     $("agreed").checked = false;
-    showJob(found.job);
-    watch();
-  });
-  $("cancel").addEventListener("click", async () => {
-    const found = await ask("/api/cancel", {});
-    if (found.refused) show($("job-error"), found.refused); else showJob(found.job);
+    show($("overcap"), "");
+    job.watch();
+    $("job").hidden = false;
+    $("job").scrollIntoView({block: "nearest"});
   });
   $("copy").addEventListener("click", async () => {
     try { await navigator.clipboard.writeText($("command").textContent); $("copied").textContent = "Copied."; }
@@ -327,68 +332,21 @@ function choosing() {
   $("delta-slider").addEventListener("input", () => { $("delta").value = "1e" + $("delta-slider").value; changed(); });
   $("controls").addEventListener("input", (event) => {
     if (event.target.type === "range") return;
-    if (event.target.id === "mechanism") fill();
+    if (event.target.id === "mechanism") { keep(); current = $("mechanism").value; fill(); }
     slide();
     changed();
   });
-  $("name").addEventListener("input", later(300, plan));
+  const planSoon = later(300, plan), again = later(300, () => { plan(); estimate(); });
+  $("release").addEventListener("input", (event) => {
+    if (event.target.id === "agreed") return;
+    keep();
+    (event.target.id === "users-public" ? again : planSoon)();
+  });
   addEventListener("resize", later(100, () => last && draw()));
+  sayEpsilon();
   estimate().then(() => { plan(); compare(); });
-  watch();
-}
-
-// ------------------------------------------------------------------ browsing
-
-function browsing() {
-  const main = document.querySelector("main[data-release]");
-  if (!main) return;
-  const address = "/api/releases/" + encodeURIComponent(main.dataset.release);
-  let round = 0;
-
-  async function search() {
-    const mine = ++round;
-    const found = await ask(address + "/search?q=" + encodeURIComponent($("q").value));
-    if (mine !== round) return;
-    if (found.refused) { $("hits").textContent = found.refused; return; }
-    const shown = found.rows.length < found.found ? `, the first ${found.rows.length} shown` : "";
-    $("hits").textContent = `${found.found.toLocaleString("en")} released ${found.found === 1 ? "query" : "queries"}${shown}.`;
-    $("results").replaceChildren(...found.rows.map((row) =>
-      el("li", {}, asking(row.query), found.counted ? el("span", {class: "soft"}, `about ${row.users.toLocaleString("en")} users`) : "")));
-  }
-
-  function asking(query) {
-    const button = document.createElement("button");
-    button.type = "button"; button.className = "quiet"; button.textContent = query;
-    button.addEventListener("click", () => around(query));
-    return button;
-  }
-
-  async function around(query) {
-    const found = await ask(address + "/around?q=" + encodeURIComponent(query));
-    if (found.refused) { $("hits").textContent = found.refused; return; }
-    $("around").hidden = false;
-    $("h-around").textContent = "Around “" + query + "”";
-    const none = () => el("li", {class: "soft"}, "nothing released");
-    const put = (id, items) => $(id).replaceChildren(...(items.length ? items : [none()]));
-    put("suggested", found.suggested.map((text) => el("li", {}, asking(text))));
-    put("next", found.next.map((row) => el("li", {}, asking(row.text), " ", el("span", {class: "soft"}, `about ${row.users} users`))));
-    put("alike", found.alike.map((row) => el("li", {}, asking(row.text), " ", el("span", {class: "soft"}, `likeness ${row.likeness.toFixed(2)}`))));
-    put("urls", found.urls.map((row) => el("li", {class: "url"}, row.text, " ", el("span", {class: "soft"}, `about ${row.users} users`))));
-    $("h-around").focus();
-  }
-
-  function el(tag, attributes, ...children) {
-    const made = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    made.append(...children);
-    return made;
-  }
-
-  $("search").addEventListener("submit", (event) => { event.preventDefault(); search(); });
-  $("q").addEventListener("input", later(120, search));
-  search();
 }
 
 reading();
+correcting();
 choosing();
-browsing();
