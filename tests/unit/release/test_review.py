@@ -235,3 +235,25 @@ def test_near_duplicates_and_names_of_the_owners(tmp_path: Path) -> None:
         )
     }
     assert [row.flags for row in flagged(rows, flags)] == [("topic strikes",), ("name",), ("given name",)]
+
+
+def test_killed_before_it_is_in_place_the_same_approval_goes_on(
+    draft: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ledger has heard of it, and nobody has seen it: the same strikes make the same bytes; others are refused."""
+    strikes, out = Strikes((Strike("queries", "jane doe", "", "a person"),)), tmp_path / "out"
+
+    def ends(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    with Ledger() as book:
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(os, "rename", ends)
+            approve(draft, strikes, "The officer", out, book)
+        assert not out.exists() and book.entries()[0].state == "draft"
+        booked = book.outputs()
+        with pytest.raises(Refused, match="approved already"):
+            approve(draft, Strikes(), "The officer", out, book)
+        approve(draft, strikes, "The officer", out, book)
+        assert book.outputs() == booked and book.entries()[0].state == "committed"
+    assert [finding for finding in check(out) if not finding.holds] == []

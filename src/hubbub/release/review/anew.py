@@ -25,7 +25,7 @@ from hubbub.card.notice import write_notice
 from hubbub.card.schema import Card, sha256_of
 from hubbub.errors import ParameterError, Refused
 from hubbub.files import PRIVATE, READABLE, lock, permit, whole
-from hubbub.privacy.ledger import Entry, Ledger
+from hubbub.privacy.ledger import Entry, Ledger, Output
 from hubbub.privacy.ledger.seen import STATE
 from hubbub.release.earlier import output_of
 from hubbub.release.review.strikes import Strikes
@@ -82,7 +82,8 @@ def approve(release: Path, strikes: Strikes, by: str, out: Path, ledger: Ledger,
             drawn = {
                 f"revision {revision} {table}": output_of(folder / "public" / f"{table}.parquet") for table in left
             }
-            ledger.released(entry, drawn, lambda: _refuse_again(ledger, entry, f"revision {revision} "))
+            if _booked(ledger, entry, revision) != drawn:  # else a killed call has booked the same, and placed nothing
+                ledger.released(entry, drawn, lambda: _refuse_again(ledger, entry, revision))
         if draft:
             ledger.committed(entry)
         else:
@@ -212,11 +213,17 @@ def _refuse_series(ledger: Ledger, entry: Entry, release: Path) -> None:
         )
 
 
-def _refuse_again(ledger: Ledger, entry: Entry, revision: str) -> None:
+def _booked(ledger: Ledger, entry: Entry, revision: int) -> dict[str, Output]:
+    """What the ledger knows of a revision."""
+    kept = ledger.outputs().get(entry.id, {})
+    return {name: output for name, output in kept.items() if name.startswith(f"revision {revision} ")}
+
+
+def _refuse_again(ledger: Ledger, entry: Entry, revision: int) -> None:
     """Two approvals of one draft would be two releases of one name."""
-    if any(name.startswith(revision) for name in ledger.outputs().get(entry.id, {})):
+    if _booked(ledger, entry, revision):
         raise Refused(
             "This release was approved already, meanwhile or by another way.",
-            given=f"entry {entry.id} of the ledger has {revision.strip()}",
-            next="review the release that was made then",
+            given=f"entry {entry.id} of the ledger has revision {revision}",
+            next="review the release that was made then; or, if that run was ended, approve with the same strikes",
         )
