@@ -26,6 +26,7 @@ PICTURES: dict[str, Callable[[], None]] = {
     "flow": lambda: write("flow", flow.svg()),
     "rooms": lambda: write("rooms", rooms.svg(way())),
     "screens": lambda: screens.take(HERE),
+    "studio": lambda: screens.take_studio(HERE),
 }
 
 

@@ -19,6 +19,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.browser.conftest import FLAGS, chromium, studio
 from tests.made_up_series import publish, some_periods
 
+from hubbub.synth.run import synthesise
+
 FOLDER = "pages"
 SCREENS = {"wide": (1280, 900), "narrow": (390, 844)}
 SCHEMES = ("light", "dark")
@@ -46,6 +48,12 @@ def take(into: Path) -> None:
                 page.goto(pages[which].as_uri())
                 page.wait_for_timeout(SETTLED)
                 page.screenshot(path=into / f"{name}.png")
+
+
+def take_studio(into: Path) -> None:
+    """The studio's own pages, which a server on this machine makes while it runs."""
+    (into / FOLDER).mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, _browser(str(chromium())) as browser:
         for name, address, ready in in_the_studio(Path(folder)):
             shoot(browser, name, address, into / FOLDER, ready)
 
@@ -53,7 +61,7 @@ def take(into: Path) -> None:
 def made(folder: Path) -> dict[str, Path]:
     """The pages that are files, by the name of their pictures."""
     run = _runs(folder)
-    run("demo", "--out", "demo", "--quiet")
+    run("demo", "--users", 8000, "--out", "demo", "--quiet")
     log = next((folder / "demo").glob("log-*.gz"))
     book = ("--ledger", "demo/ledger.sqlite", "--population", "demo", "--dataset", "demo-log")
     run("release", log, "--format", "aol", *BUDGET, "--tables", "queries,clicks", *book, "--out", "demo/release-2")
@@ -62,8 +70,8 @@ def made(folder: Path) -> dict[str, Path]:
     run("report", "demo/release-2", "--ledger", "demo/ledger.sqlite")
     run("synth", "--users", 3000, "--out", "small.tsv.gz")
     compared = [word for name in ("crowd", "korolova", "zealous", "gaussian") for word in ("--mechanism", name)]
-    asked = ("--epsilon", 1, "--delta", "1e-6", "--draws", 2, "--jobs", 1, "--new-population", "--population", "small")
-    run("compare", "small.tsv.gz", "--format", "aol", *compared, *asked, "--ledger", "demo/ledger.sqlite", "--out", "c")
+    asked = ("--epsilon", 1, "--delta", "1e-6", "--draws", 2, "--jobs", 1, "--ledger", "small.sqlite")
+    run("compare", "small.tsv.gz", "--format", "aol", *compared, *asked, "--out", "c")
     series = publish(folder / "series", some_periods())
     write_index, write_pages, card_of = _writers()
     period = sorted(path for path in series.iterdir() if path.is_dir())[-1]
@@ -80,20 +88,24 @@ def made(folder: Path) -> dict[str, Path]:
 
 
 def in_the_studio(folder: Path) -> Iterator[tuple[str, str, Callable[[Page], Any]]]:
-    """The pages that a server on this machine makes, while it runs."""
-    log = next((folder / "demo").glob("log-*.gz"))
-    run = _runs(folder)
-    book = ("--ledger", "demo/ledger.sqlite", "--population", "demo", "--dataset", "demo-log")
-    run("release", log, "--format", "aol", *BUDGET, "--tables", "queries", *book, "--review", "--out", "demo/draft")
-    words = [str(log), "--folder", str(folder / "demo"), "--ledger", str(folder / "demo/ledger.sqlite")]
-    with studio(*words, "--population", "demo") as address:
+    """A small log, a release and a draft in its folder, and the pages about them."""
+    run, log = _runs(folder), folder / "log.parquet"
+    synthesise(2000, log)
+    book = ("--ledger", folder / "ledger.sqlite", "--population", "readers", "--dataset", "spring")
+    for out, more in (("first", ()), ("draft", ("--review",))):
+        asked = (*BUDGET, "--tables", "queries,clicks", "--out", folder / "releases" / out)
+        run("release", log, "--format", "table", *asked, *book, *more)
+    words = [str(log), "--folder", str(folder / "releases"), "--ledger", str(folder / "ledger.sqlite")]
+    with studio(*words, "--population", "readers") as address:
         root = address.partition("?")[0]
-        yield "studio", address, lambda page: page.wait_for_function(TUNED, timeout=120_000)
-        yield "studio-ledger", f"{root}ledger", _nothing
-        yield "studio-releases", f"{root}releases", _nothing
+        yield "studio", address, _tuned
+        for page in ("releases", "ledger"):
+            yield f"studio-{page}", f"{root}{page}", _nothing
 
 
-TUNED = "document.body.innerText.includes('would be released')"
+def _tuned(page: Page) -> None:
+    """Wait until the studio has answered."""
+    page.get_by_text("would be released").first.wait_for(timeout=120_000)
 
 
 def _nothing(page: Page) -> None:

@@ -92,3 +92,14 @@ def test_the_first_column_stays_while_the_others_pass(open_page: OpenPage, compa
     assert after[0] == pytest.approx(before[0], abs=1) and after[1] < before[1] - 100
     assert first.evaluate("c => c.getBoundingClientRect().width") < 0.5 * NARROW
     assert "of the same ε" in page.locator("main").inner_text()
+
+
+def test_on_paper_the_table_fits_and_every_sheet_says_what_it_is(open_page: OpenPage, compared: str) -> None:
+    page = open_page(scheme="dark", width=1000)
+    drawn(page, compared)
+    page.emulate_media(media="print")
+    assert overflow(page) == 0
+    first = page.get_by_role("region", name="the table").locator("tbody th").first
+    assert first.evaluate("c => c.getBoundingClientRect().height") < 60  # its name is not broken into letters
+    colours = page.locator(".banner").evaluate("b => [getComputedStyle(b).color, getComputedStyle(b).backgroundColor]")
+    assert colours == ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]
