@@ -90,7 +90,7 @@ def made(folder: Path) -> dict[str, Path]:
 def in_the_studio(folder: Path) -> Iterator[tuple[str, str, Callable[[Page], Any]]]:
     """A small log, a release and a draft in its folder, and the pages about them."""
     run, log = _runs(folder), folder / "log.parquet"
-    synthesise(2000, log)
+    synthesise(1000, log)
     book = ("--ledger", folder / "ledger.sqlite", "--population", "readers", "--dataset", "spring")
     for out, more in (("first", ()), ("draft", ("--review",))):
         asked = (*BUDGET, "--tables", "queries,clicks", "--out", folder / "releases" / out)
@@ -99,6 +99,7 @@ def in_the_studio(folder: Path) -> Iterator[tuple[str, str, Callable[[Page], Any
     with studio(*words, "--population", "readers") as address:
         root = address.partition("?")[0]
         yield "studio", address, _tuned
+        yield "studio-review", f"{root}releases/draft/review", _nothing
         for page in ("releases", "ledger"):
             yield f"studio-{page}", f"{root}{page}", _nothing
 
