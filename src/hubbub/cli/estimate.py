@@ -123,6 +123,13 @@ def _made_up(mechanism: Mechanism, public: PublicShape, runs: int) -> Estimate:
     from hubbub.look.estimate import estimate_users
     from hubbub.look.estimate.source import MOST_USERS, PRESET, SAMPLE
 
+    if columns := [grouping.name for grouping in mechanism.by if grouping.column]:
+        raise ParameterError(
+            "Made-up users have no column for a group.",
+            given=f"--by {', '.join(columns)} with --users",
+            allowed="--by hour, weekday, week or month with --users",
+            next="estimate from LOG",
+        )
     if mechanism.serp is not None:
         raise ParameterError("Made-up queries are on no result list.", next="leave serp out, or estimate from LOG")
     return estimate_users(

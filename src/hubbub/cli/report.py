@@ -74,6 +74,7 @@ def _gather(release: Path, raw: SearchLog, mechanism: Mechanism, terminal: Termi
     from hubbub.card.check import public_folder
     from hubbub.show import kept
     from hubbub.show.exact import gather
+    from hubbub.show.group_facts import group_facts
     from hubbub.show.tried import other_budgets
 
     folder = release / "owner-only"
@@ -86,5 +87,6 @@ def _gather(release: Path, raw: SearchLog, mechanism: Mechanism, terminal: Termi
         tables=kept.merged(before.tables, tables),
         laws=dict(before.laws) | estimated,
         tried=tried,
+        groups=tuple(group_facts(raw, mechanism, public_folder(release))),
     )
     kept.write(folder, found)

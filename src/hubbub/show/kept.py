@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from hubbub.errors import InputError
 from hubbub.files import write_whole
 from hubbub.show.exact import ErrorParts, Exact, Sampled, UsersHistogram
+from hubbub.show.group_facts import GroupFacts
 from hubbub.show.law import SurvivalLine
 
 EXACT, POINTS = "exact.json", "exact.parquet"
@@ -68,6 +69,8 @@ class Gathered:
     laws: Mapping[str, SurvivalLine] = field(default_factory=dict)
     tried: tuple[Tried, ...] = ()
     book: LedgerSnapshot | None = None
+    groups: tuple[GroupFacts, ...] = ()
+    """Of tables by group: each group, the smallest first."""
 
 
 def write(folder: Path, kept: Gathered) -> None:
@@ -87,6 +90,7 @@ def write(folder: Path, kept: Gathered) -> None:
         "laws": {table: asdict(law) for table, law in kept.laws.items()},
         "tried": [asdict(tried) for tried in kept.tried],
         "book": None if kept.book is None else asdict(kept.book),
+        "groups": [asdict(group) for group in kept.groups],
     }
     points = [e.points.add_column(0, "table", pa.repeat(pa.scalar(e.table), e.points.num_rows)) for e in kept.tables]
     sink = pa.BufferOutputStream()
@@ -111,6 +115,7 @@ def read(folder: Path) -> Gathered:
             None
             if book is None
             else LedgerSnapshot(**book | {"spendings": tuple(Spending(**s) for s in book["spendings"])}),
+            tuple(GroupFacts(**group) for group in document.get("groups", ())),  # not in facts of older releases
         )
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
         raise InputError(

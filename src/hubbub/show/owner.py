@@ -33,7 +33,8 @@ from hubbub.show.charts.rejects import rejects
 from hubbub.show.charts.scores import scores
 from hubbub.show.charts.survival import survival
 from hubbub.show.charts.tradeoff import tradeoff
-from hubbub.show.exact import gather
+from hubbub.show.exact import WHOLE, gather
+from hubbub.show.group_facts import group_facts
 from hubbub.show.page import jinja
 from hubbub.show.still_there import still_there
 from hubbub.show.tried import by_law
@@ -58,7 +59,9 @@ def finish(
     try:
         tables, laws = gather(log, mechanism, public_folder(out), measured)
         book = book_of(ledger, entry.population, entry.id)
-        kept.write(out / "owner-only", kept.Gathered(tuple(tables), laws, by_law(mechanism, tables), book))
+        groups = tuple(group_facts(log, mechanism, public_folder(out))) if log.ingested.kept <= WHOLE else ()
+        gathered = kept.Gathered(tuple(tables), laws, by_law(mechanism, tables), book, groups)
+        kept.write(out / "owner-only", gathered)
     except Exception as error:  # whatever it is: the release stands, and noise that was drawn stays drawn
         told = f"the release is whole, but its exact facts could not be gathered ({type(error).__name__}: {error})"
         return "; ".join(filter(None, (told, refresh(out))))
@@ -248,6 +251,7 @@ def render(material: Material) -> str:
             no_line=bool(material.kept.tables) and not material.kept.laws,
             not_counted=sorted(not_counted) if material.kept.tables else [],
             nobodys={t.table: t.nobodys for t in material.kept.tables if t.nobodys},
+            groups=material.kept.groups,
             not_evaluable={
                 task: found["not_evaluable"]
                 for task, found in material.scores.items()

@@ -1,6 +1,8 @@
 """A release by group, from lines of a table to a card that can be checked; and logs that have no such column."""
 
 import json
+import statistics
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,9 +13,11 @@ from hubbub.log import read_log
 from hubbub.mechanisms import Crowd
 from hubbub.public.groups import group_by
 from hubbub.release import release
+from hubbub.show import kept
 
 COLUMNS = {"user": "who", "query": "asked"}
 LANDS = ("DE", " de", "FR", "fr", "XX", "")
+GROUPED = {"DE": ("DE",), "FR": ("FR",), "other": ("XX",)}
 
 
 def lines() -> list[tuple[str, str, str]]:
@@ -38,6 +42,17 @@ def test_the_group_is_the_first_column_and_the_card_names_every_value(tmp_path: 
     (listed,) = [known for known in card["mechanism"]["public_lists"] if known["use"] == "groups"]
     assert listed["column"] == "land" and json.loads(listed["values"]) == ["DE", "FR"]
     assert [finding.what for finding in check(tmp_path / "out") if not finding.holds] == []
+    seen = kept.read(tmp_path / "out" / "owner-only").groups
+    assert [(one.group, one.users) for one in seen] == [("FR", 66), ("other", 66), ("DE", 68)], "the smallest first"
+    shown = rows.to_pylist()
+    for one in seen:
+        mine = {row["query"]: row["users"] for row in shown if row["country"] == one.group}
+        asked = [(u, q) for u, q, land in lines() if (land.strip().upper() or "XX") in GROUPED[one.group]]
+        assert one.rows == len(mine) and one.events == len(set(asked))
+        assert one.covered == sum(q in mine for _, q in set(asked))
+        off = [abs(mine[q] - n) / n for q, n in Counter(q for _, q in set(asked)).items() if q in mine]
+        assert one.error == pytest.approx(statistics.median(off))
+    assert "By group, the smallest first" in (tmp_path / "out" / "owner-only" / "report.html").read_text()
 
 
 def test_text_objects_and_columns_have_the_same_groups(tmp_path: Path) -> None:
