@@ -32,12 +32,17 @@ def as_csv(path: Path) -> Path:
 
 def test_the_group_is_the_first_column_and_the_card_names_every_value(tmp_path: Path) -> None:
     country = group_by("country", "land", "DE,FR")
-    made = Crowd(epsilon=20, delta="1e-3", language="none", tables=["queries"], by=[country])
+    made = Crowd(epsilon=20, delta="1e-3", language="none", tables=["queries"], by=[country], one_group="yes")
     with read_log(as_csv(tmp_path / "log.csv"), format="table", columns=COLUMNS, by={"country": "land"}) as log:
         found = release(log, made, tmp_path / "out", ledger=tmp_path / "ledger", seed=1, not_private=True)
     rows = found.queries_by_country.to_arrow()
     assert rows.column_names == ["country", "query", "users", "noise_sd"]
     assert set(rows.column("country").to_pylist()) == {"DE", "FR", "other"}
+    totals = {row["query"]: row["users"] for row in found.queries.to_arrow().to_pylist()}
+    added = Counter[str]()
+    for row in rows.to_pylist():
+        added[row["query"]] += row["users"]
+    assert all(users <= totals[query] for query, users in added.items())
     card = json.loads((tmp_path / "out" / "public" / "card.json").read_text())
     (listed,) = [known for known in card["mechanism"]["public_lists"] if known["use"] == "groups"]
     assert listed["column"] == "land" and json.loads(listed["values"]) == ["DE", "FR"]

@@ -29,6 +29,7 @@ from hubbub.mechanisms.crowd import known as of_known
 from hubbub.mechanisms.crowd.chain import Chain, CodedDomain, count, select_known, sessions, text_of
 from hubbub.mechanisms.crowd.common import noise_in_common
 from hubbub.mechanisms.crowd.groups import by_group
+from hubbub.mechanisms.crowd.hierarchy import ONE_GROUP
 from hubbub.mechanisms.crowd.known import FALSE_KEYS, KNOWN_FALSE, KNOWN_WORDS, LANGUAGE, LISTED, URLS, of_these
 from hubbub.mechanisms.crowd.said import bounds, processed
 from hubbub.mechanisms.crowd.stated import STATED, ByStatement, defaults, reasons
@@ -99,6 +100,7 @@ class Crowd(ByStatement, Mechanism, register=True):
         KNOWN_WORDS,
         KNOWN_FALSE,
         URLS,
+        ONE_GROUP,
         *STATED,
     )
 
@@ -255,7 +257,10 @@ class Crowd(ByStatement, Mechanism, register=True):
 
     def post_processing(self) -> tuple[str, ...]:
         """Everything that happens to released numbers."""
-        return (*processed(self.stages, self.tables), *super().post_processing())
+        return (
+            *processed(self.stages, self.tables, one_group="one_group" in self.settings),
+            *super().post_processing(),
+        )
 
     @property
     def listed(self) -> tuple[QueryPool, ...]:
@@ -355,7 +360,9 @@ class Crowd(ByStatement, Mechanism, register=True):
             elif stage.name in self.divided:
                 base, grouping = self.divided[stage.name]
                 keys = self.offers[base]
-                released[stage.name] = yield from by_group(chain, stage, keys, grouping, released[base], false)
+                once = "one_group" in self.settings and bool(grouping.column)
+                cells = by_group(chain, stage, keys, grouping, released[base], false, one_group=once)
+                released[stage.name] = yield from cells
         if levels:
             released["sessions"] = sessions(levels)
 

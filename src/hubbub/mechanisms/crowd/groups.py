@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from hubbub.mechanisms.base import Released
 from hubbub.mechanisms.crowd.calibrate import Stage
 from hubbub.mechanisms.crowd.chain import Chain, CodedDomain, at_most, count, places, text_of
+from hubbub.mechanisms.crowd.hierarchy import add_up
 from hubbub.mechanisms.pairs import Draw
 from hubbub.public.groups import Grouping
 from hubbub.steps.counts import Integers
@@ -37,15 +38,24 @@ def cells(keys: pa.Table, grouping: Grouping) -> CodedDomain:
 
 
 def by_group(
-    chain: Chain, stage: Stage, base: Keys, grouping: Grouping, parent: Released, false: Fraction
+    chain: Chain,
+    stage: Stage,
+    base: Keys,
+    grouping: Grouping,
+    parent: Released,
+    false: Fraction,
+    *,
+    one_group: bool = False,
 ) -> Generator[Draw, Any, Released]:
-    """The cells that pass, with counts; no cell has more users than its key has."""
+    """The cells that pass, with counts; no cell has more users than its key has, nor all of them if that is stated."""
     keys = text_of(parent).select(base.columns)
     chain.log.engine.register(f"chosen_{base.name}", keys)
     pools = chain.pools(divided(base, grouping, chosen=True), stage)
     found = yield from cells(keys, grouping).select(pools, stage, false)
     released = chain.named(pools, (yield from count(pools, stage, found)))
-    return at_most(released, parent, places(_joined(text_of(released), base), _joined(keys, base)))
+    of_key = places(_joined(text_of(released), base), _joined(keys, base))
+    fitted = at_most(released, parent, of_key)
+    return add_up(fitted, parent, of_key) if one_group else fitted
 
 
 def _joined(rows: pa.Table, base: Keys) -> pa.ChunkedArray:

@@ -33,7 +33,7 @@ def bounds(stages: Sequence[Stage]) -> tuple[Bound, ...]:
     return tuple(found)
 
 
-def processed(stages: Sequence[Stage], tables: Sequence[str]) -> tuple[str, ...]:
+def processed(stages: Sequence[Stage], tables: Sequence[str], *, one_group: bool) -> tuple[str, ...]:
     """Everything that happens to released numbers."""
     done = [
         "two estimates of each count weighed by their noise, in floating point, and rounded to whole users",
@@ -45,6 +45,8 @@ def processed(stages: Sequence[Stage], tables: Sequence[str]) -> tuple[str, ...]
             "a later table of fewer than 20 keys has no numbers",
             "sessions are looked for among at most a million joins of released sequences, the most frequent first",
         ]
+    if one_group:
+        done.append("users of a key's groups add up to no more than those of the key, by weighted least squares")
     if "log" in tables:
         done.append("a synthetic log made from released tables and noisy histograms")
     return tuple(done)

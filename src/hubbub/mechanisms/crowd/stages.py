@@ -131,5 +131,5 @@ def used(tables: tuple[str, ...]) -> set[str]:
     if "transitions" in running(tables):
         names.add("F")
     if any(base_of(table) != table for table in tables):
-        names |= {"F", "D_g", "groups_weight"}
+        names |= {"F", "D_g", "groups_weight", "one_group"}
     return names
