@@ -234,5 +234,5 @@ def test_from_the_command_line(hubbub: Hubbub, place: Path, tmp_path: Path) -> N
     hubbub("card", year / "2020-01", "--check")
     again = hubbub("review", year / "2020-01", *book, *strike, "--approve", "--by", "The officer", code=2)
     assert "of another release" in again.stderr
-    assert "strikes taken back" in hubbub("series", "struck", year, "--allow", "jane doe", *book).stdout
+    assert "1 strike taken back" in hubbub("series", "struck", year, "--allow", "jane doe", *book).stdout
     assert "Nothing is struck" in hubbub("series", "struck", year).stdout
