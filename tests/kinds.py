@@ -6,7 +6,7 @@ A test's kind is the folder it is in, or `slow` where a test of a fast folder sa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from pathlib import Path
 
 import pytest
@@ -49,8 +49,20 @@ def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
         folder = kind_of_folder(item.path)
         if folder and not item.get_closest_marker(SLOW):
             item.add_marker(folder)
-        if folder in UNTRACED:
-            item.add_marker("no_cover")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """A test that is not traced is untraced from its fixtures on, which pytest-cov's own `no_cover` would trace."""
+    plugin = item.config.pluginmanager.getplugin("_cov")
+    tracer = plugin and plugin.cov_controller
+    if tracer is None or kind_of_folder(item.path) not in UNTRACED:
+        return (yield)
+    tracer.pause()
+    try:
+        return (yield)
+    finally:
+        tracer.resume()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -77,6 +77,26 @@ def test_make_test_runs_all_of_them(project: Path) -> None:
     assert ran == sorted(KINDS)
 
 
+TRACED = """
+import os, sys, pytest
+@pytest.fixture(scope="module")
+def before():
+    return sys.gettrace() is not None
+def test_traced(request, before):
+    with open(os.environ["HUBBUB_RAN"], "a") as file:
+        file.write(f"{request.node.path.parent.name} {before} {sys.gettrace() is not None}\\n")
+"""
+
+
+@pytest.mark.slow
+def test_what_coverage_does_not_count_it_does_not_slow(project: Path) -> None:
+    files = [f"tests/{folder}/test_traced_{folder}.py" for folder in ("docs", "statistical", "unit")]
+    for file in files:
+        (project / file).write_text(TRACED, encoding="utf-8")
+    _, said, ran = run(project, "-n0", *files, "--cov", "--cov-fail-under=0", "--cov-report=")
+    assert ran == ["docs False False", "statistical False False", "unit True True"], said
+
+
 def test_ci_runs_what_the_readme_says() -> None:
     readme, ci = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", ".ci/run"))
     assert re.search(r"^make test\b", readme, re.MULTILINE)
