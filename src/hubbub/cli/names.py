@@ -108,6 +108,9 @@ NAMES = {
     "vocabularies": (
         "en",
         "made-up",
+        "de",
+        "es",
+        "fr",
     ),
     "tasks": (
         "clustering",

@@ -9,6 +9,7 @@ from hubbub.errors import ParameterError
 from hubbub.public.words import ENGLISH
 from hubbub.synth.made_up import MadeUp
 from hubbub.synth.readable import readable
+from hubbub.synth.readable.languages import BETWEEN
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from hubbub.synth.world import World
 
 SYLLABIC = "made-up"
-VOCABULARIES = (ENGLISH, SYLLABIC)
+VOCABULARIES = (ENGLISH, SYLLABIC, *BETWEEN)
 
 
 class LogWording(Protocol):

@@ -3,7 +3,7 @@
     lists         words of our own                      public_words  those of a public package
     decent        which public words are left out       first_words   which word may begin what
     needs         texts of popular needs                followers     the second word of two
-    changed       what a variant changes
+    changed       what a variant changes                languages     words of other languages
 
 A query (intent, variant) becomes a text of which the first word tells the sort: a popular need (`library`), an offer
 (`vintage kettle`), a small address (`heron bridge bakery`), a fear, or a question, whose words are those of the made-up
@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from hubbub.public.words import ENGLISH
 from hubbub.synth import text
 from hubbub.synth.hashing import Ints, Mask
 from hubbub.synth.numbers import COMPLETIONS, OWN_SITES, SMALL
 from hubbub.synth.readable.changed import Change, changed
 from hubbub.synth.readable.first_words import PLACE_ENDINGS, first_words
 from hubbub.synth.readable.followers import Followers
+from hubbub.synth.readable.languages import other_language
 from hubbub.synth.readable.lists import OwnWords, english_lists
 from hubbub.synth.readable.needs import DOMAIN, MISSPELLINGS, NEEDS, WORDINGS, popular_needs
 from hubbub.synth.readable.public_words import PublicWords, english
@@ -41,7 +43,8 @@ ADDRESS = ".example"
 
 def readable(language: str) -> ReadableWords:
     """The readable vocabulary of a language."""
-    del language
+    if language != ENGLISH:
+        return ReadableWords(*other_language(language))
     own = english_lists()
     return ReadableWords(own, english(own.following))
 

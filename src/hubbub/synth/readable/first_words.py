@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hubbub.synth.readable.decent import decent
 from hubbub.synth.readable.lists import OwnWords
 from hubbub.synth.readable.public_words import PublicWords
-from hubbub.synth.vocabulary import COMMON, FUNCTION_WORDS, PHRASE, TOPICS
+from hubbub.synth.vocabulary import PHRASE, TOPICS
 
 NOUNS = 4000  # so many words that have a plural come before words that have none
 MORE_NEEDS, NEEDS_FROM = 1600, 600  # so many more words of a family are needs; the most frequent words are not
@@ -18,8 +18,6 @@ PLACE_ENDINGS = (
 )
 BRAND_ENDINGS = ("ova", "exo", "ium", "ify", "ura", "aza")
 """What made-up names end with: no ending is the end of another, and no other first word ends so."""
-PLAIN = ("address", "club", "page", "shop", "house")
-"""What fills the wordings of a need up."""
 Family = tuple[str, ...]
 
 
@@ -38,17 +36,17 @@ class FirstWords:
 
 def first_words(own: OwnWords, public: PublicWords) -> FirstWords:
     """Deal the words out: to our own lists in their order, then to others by how frequent they are."""
-    free = Free({PHRASE.partition(" ")[0], *COMMON[:FUNCTION_WORDS], *own.between.split()})
+    free = Free({PHRASE.partition(" ")[0], *own.function, *own.between.split()})
     needs = tuple([both for word in group if (both := free.claim(word, *family(word, public)))] for group in own.needs)
     groups = (own.paired, own.loose, own.about, own.offered, own.places)
     paired, loose, about, offered, places = (free.claim(*group) for group in groups)
-    free.claim(*own.added, *own.extra, *PLAIN)
+    free.claim(*own.added, *own.extra, *own.plain)
     asked = [list(free.claim(*group)) for group in own.words]
     for number, group in enumerate(_more_needs(public, free)):
         needs[number % len(TOPICS)].append(group)
     others = free.claim(*public.words)
     nouns = [word for word in others if family(word, public)]
-    rest = tuple(_by_topic(asked, iter(dict.fromkeys((*nouns[:NOUNS], *others)))))
+    rest = tuple(_by_topic(own.function, asked, iter(dict.fromkeys((*nouns[:NOUNS], *others)))))
     return FirstWords(needs, paired, loose, about, offered, places, rest)
 
 
@@ -85,10 +83,10 @@ def _more_needs(public: PublicWords, free: Free) -> Iterator[Family]:
             return
 
 
-def _by_topic(asked: list[list[str]], others: Iterator[str]) -> Iterator[str]:
+def _by_topic(function: tuple[str, ...], asked: list[list[str]], others: Iterator[str]) -> Iterator[str]:
     """Function words, then words of the topic that their rank stands for, as long as there are any, then the others."""
-    yield from COMMON[:FUNCTION_WORDS]
-    rank = FUNCTION_WORDS
+    yield from function
+    rank = len(function)
     while any(asked):
         group = asked[rank % len(TOPICS)]
         yield group.pop(0) if group else next(others)

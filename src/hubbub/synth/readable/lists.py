@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hubbub.synth.vocabulary import TOPICS
+from hubbub.synth.vocabulary import COMMON, FUNCTION_WORDS, TOPICS
 
 NEEDS = {
     "autos": "parking garage scooter bicycle engine motorbike trailer mechanic tractor headlight windscreen caravan",
@@ -216,6 +216,8 @@ class OwnWords:
     extra: tuple[str, ...]
     following: frozenset[str]
     between: str = "of"
+    function: tuple[str, ...] = COMMON[:FUNCTION_WORDS]
+    plain: tuple[str, ...] = ("address", "club", "page", "shop", "house")  # what fills the wordings of a need up
 
 
 def english_lists() -> OwnWords:

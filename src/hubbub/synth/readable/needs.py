@@ -14,7 +14,7 @@ from itertools import count
 import numpy as np
 
 from hubbub.synth.hashing import Purpose, child, draw, root
-from hubbub.synth.readable.first_words import BRAND_ENDINGS, PLACE_ENDINGS, PLAIN, Family, FirstWords
+from hubbub.synth.readable.first_words import BRAND_ENDINGS, PLACE_ENDINGS, Family, FirstWords
 from hubbub.synth.readable.lists import OwnWords
 from hubbub.synth.readable.public_words import PublicWords
 from hubbub.synth.vocabulary import SYLLABLES, TOPICS
@@ -41,8 +41,8 @@ def popular_needs(own: OwnWords, words: FirstWords, public: PublicWords) -> Popu
     topics = range(len(TOPICS))
     told = [[family[-1] for family in families] for families in words.needs]
     made = {
-        "word": [_words(words.needs[topic], topic, public, {*own.added, *own.extra, *PLAIN}) for topic in topics],
-        "pair": [_pairs(words.paired, public)] * len(TOPICS),
+        "word": [_words(words.needs[topic], topic, public, {*own.added, *own.extra, *own.plain}) for topic in topics],
+        "pair": [_pairs(words.paired, own.plain, public)] * len(TOPICS),
         "loose": [_phrases(turned(words.loose, topic), own.words[topic], " ", public) for topic in topics],
         "about": [_phrases(turned(words.about, topic), told[topic], f" {own.between} ", public) for topic in topics],
         "brand": [_brands(public)] * len(TOPICS),
@@ -50,7 +50,7 @@ def popular_needs(own: OwnWords, words: FirstWords, public: PublicWords) -> Popu
     texts, misspelt, wrong = [""] * WORDINGS, [""] * MISSPELLINGS, Misspelling(public)
     for need, sort in enumerate(_sorts(), 1):
         topic = need % len(TOPICS)
-        found = next(made[sort][topic], None) or next(made["loose"][topic])
+        found = _six(next(made[sort][topic], []) or next(made["loose"][topic]), own.plain)
         texts += found
         misspelt += wrong(found[0])
     return PopularNeeds(texts, misspelt)
@@ -85,10 +85,10 @@ def _words(families: Sequence[Family], topic: int, public: PublicWords, others: 
         address, www, http = domains(word)
         known = [*other, *pairs]
         turns = ([*known, address], [*reversed(known), address], [*known, address], [*other[:1], address, *pairs])
-        yield _six(word, *turns[(number + topic) % len(turns)], www, http)
+        yield [word, *turns[(number + topic) % len(turns)], www, http]
 
 
-def _pairs(firsts: Sequence[str], public: PublicWords) -> Iterator[list[str]]:
+def _pairs(firsts: Sequence[str], plain: Sequence[str], public: PublicWords) -> Iterator[list[str]]:
     """Two known pairs that begin with the same word, then the first of them and a word more."""
     for turn in count():
         chosen = [(first, public.follow.get(first, ())[2 * turn : 2 * turn + 2]) for first in firsts]
@@ -97,8 +97,8 @@ def _pairs(firsts: Sequence[str], public: PublicWords) -> Iterator[list[str]]:
         for first, seconds in chosen:
             if seconds:
                 pairs = [f"{first} {second}" for second in seconds]
-                more = f"{pairs[0]} {PLAIN[(turn + len(first)) % len(PLAIN)]}"
-                yield _six(*pairs, more, *domains(f"{first}-{seconds[0]}"))
+                more = f"{pairs[0]} {plain[(turn + len(first)) % len(plain)]}"
+                yield [*pairs, more, *domains(f"{first}-{seconds[0]}")]
 
 
 def _phrases(firsts: Sequence[str], seconds: Sequence[str], between: str, public: PublicWords) -> Iterator[list[str]]:
@@ -109,7 +109,7 @@ def _phrases(firsts: Sequence[str], seconds: Sequence[str], between: str, public
             free = [word for word in mine if between != " " or word not in public.follow.get(first, ())]
             if free:
                 phrases = [f"{first}{between}{word}" for word in free]
-                yield _six(*phrases, *domains(phrases[0].replace(" ", "-")))
+                yield [*phrases, *domains(phrases[0].replace(" ", "-"))]
 
 
 def _brands(public: PublicWords) -> Iterator[list[str]]:
@@ -118,12 +118,12 @@ def _brands(public: PublicWords) -> Iterator[list[str]]:
         first, second = SYLLABLES[37 * number % 256], SYLLABLES[(53 * number + 91 * (number // 256)) % 256]
         name = first + second + BRAND_ENDINGS[number % len(BRAND_ENDINGS)]
         if name not in public.known:
-            yield _six(name, *domains(name))
+            yield [name, *domains(name)]
 
 
-def _six(*texts: str) -> list[str]:
+def _six(texts: Sequence[str], plain: Sequence[str]) -> list[str]:
     """The first wordings that differ, filled up with plain ones."""
-    return list(dict.fromkeys([*texts, *(f"{texts[0]} {more}" for more in PLAIN)]))[:WORDINGS]
+    return list(dict.fromkeys([*texts, *(f"{texts[0]} {more}" for more in plain)]))[:WORDINGS]
 
 
 class Misspelling:
