@@ -3,7 +3,7 @@
 {
   const name = document.querySelector("main[data-release]").dataset.release;
   const about = "/api/releases/" + encodeURIComponent(name);
-  let seen = "", standing = null, deciding = null, approving = false;
+  let seen = "", standing = null, deciding = null, approving = false, sent = 0;
 
   const wanted = () => Object.fromEntries(["text", "table", "only", "flag"].map((id) => [id, $(id).value]));
   const list = virtualList($("rows"), {
@@ -55,7 +55,8 @@
   }
 
   async function look() {
-    const found = await ask(`${about}/review`);
+    const before = sent, found = await ask(`${about}/review`);
+    if (before !== sent || sent % 2) { setTimeout(look, 500); return; }  // a decision of ours was on its way
     if (found.refused || found.problem) { $("looking").hidden = true; show($("refused"), found.refused || found.problem); if (!found.silent) return; }
     else if (!found.ready) { setTimeout(look, 300); return; }
     else if ($("review").hidden) {
@@ -93,7 +94,9 @@
 
   async function send(reason) {
     const {table, key, second, shown, reason: was} = deciding;
+    sent++;
     const found = await ask(`${about}/strike`, shown ? {shown, reason} : {table, key, second, reason, was});
+    sent++;
     if (found.refused) { show($("undecided"), found.refused); const now = await ask(`${about}/review`); if (now.ready) { stand(now); await list.again(); } return; }
     stand(found);
     show($("news"), shown ? `${number(found.struck)} ${found.struck === 1 ? "row was" : "rows were"} struck.` : "");
