@@ -93,7 +93,7 @@ def in_the_studio(folder: Path) -> Iterator[tuple[str, str, Callable[[Page], Any
     synthesise(1000, log)
     book = ("--ledger", folder / "ledger.sqlite", "--population", "readers", "--dataset", "spring")
     for out, more in (("first", ()), ("draft", ("--review",))):
-        asked = (*BUDGET, "--tables", "queries,clicks", "--out", folder / "releases" / out)
+        asked = (*BUDGET[:3], "4", *BUDGET[4:], "--tables", "queries,clicks", "--out", folder / "releases" / out)
         run("release", log, "--format", "table", *asked, *book, *more)
     words = [str(log), "--folder", str(folder / "releases"), "--ledger", str(folder / "ledger.sqlite")]
     with studio(*words, "--population", "readers") as address:
@@ -102,6 +102,14 @@ def in_the_studio(folder: Path) -> Iterator[tuple[str, str, Callable[[Page], Any
         yield "studio-review", f"{root}releases/draft/review", _nothing
         for page in ("releases", "ledger"):
             yield f"studio-{page}", f"{root}{page}", _nothing
+        yield "studio-release", f"{root}releases/first", _nothing
+        yield "studio-review", f"{root}releases/draft/review", _rows
+
+
+def _rows(page: Page) -> None:
+    """Every drawn row, not only those that ask for a second look."""
+    page.locator("#only").select_option("all", timeout=120_000)
+    page.wait_for_selector("#rows li button", timeout=120_000)
 
 
 def _tuned(page: Page) -> None:
