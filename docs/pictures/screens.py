@@ -99,7 +99,6 @@ def in_the_studio(folder: Path) -> Iterator[tuple[str, str, Callable[[Page], Any
     with studio(*words, "--population", "readers") as address:
         root = address.partition("?")[0]
         yield "studio", address, _tuned
-        yield "studio-review", f"{root}releases/draft/review", _nothing
         for page in ("releases", "ledger"):
             yield f"studio-{page}", f"{root}{page}", _nothing
         yield "studio-release", f"{root}releases/first", _nothing
