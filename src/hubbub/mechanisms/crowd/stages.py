@@ -39,7 +39,7 @@ WEIGHTS = tuple(
         ("sessions", "sessions of three and four queries", 5),
         ("keywords", "keywords", 2),
         ("histogram", "each histogram behind the synthetic log", 1),
-        ("groups", "tables by group, for every 100 of the table they divide,", 35),
+        ("groups", "tables by group, for every 100 of the table they divide,", 28),
     )
 )
 PARTS = (
