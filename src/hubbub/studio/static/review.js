@@ -33,7 +33,7 @@
     standing = found;
     seen = found.version;
     $("sizes").tBodies[0].replaceChildren(...Object.entries(found.tables).map(([table, of]) => {
-      const button = el("button", {type: "button", class: "quiet"}, of.whole ? `Take ${table} back` : `Strike ${table} …`);
+      const button = el("button", {type: "button", class: "quiet", "aria-label": of.whole ? `Take ${table} back` : `Strike ${table} …`}, of.whole ? "Take back" : "Strike …");
       button.disabled = approving;
       button.addEventListener("click", () => decide({table, key: "", second: "", reason: of.whole}, `The whole table ${table}: ${number(of.rows)} rows`, []));
       return el("tr", {}, el("th", {scope: "row"}, table), ...[of.rows, of.flagged, of.struck].map((n) => el("td", {class: "n"}, number(n))),
