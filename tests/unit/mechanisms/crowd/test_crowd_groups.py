@@ -77,7 +77,7 @@ def test_no_cell_has_more_users_than_its_key() -> None:
     days: list[Event] = [
         (f"u{i}", DAY * (4 + i % 3) + 60 * q, f"q{q}", None) for i in range(300) for q in range(30) if i % (q + 1) < 9
     ]
-    made = Crowd(epsilon=8, delta="1e-3", language="none", tables=["queries"], by=[group_by("weekday")])
+    made = Crowd(epsilon=8, delta="1e-3", F="1e-6", language="none", tables=["queries"], by=[group_by("weekday")])
     with tiny_log(days) as log:
         measured = made.measure(log, MODE)
         found = made.draw(measured, SeededNoise(3))
