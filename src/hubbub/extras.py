@@ -38,6 +38,7 @@ EXTRAS = {
     "spark": Extra(("pyspark",), "the engine Spark, with Java 17 or later"),
     "excel": Extra(("openpyxl",), "logs in Excel files"),
     "pool": Extra(("HanTa",), "`hubbub pool build --nouns`"),
+    "slurs": Extra(("glin_profanity",), "slurs flagged in `hubbub review`"),
     "languages": Extra(("wordfreq",), "known words of languages other than English"),
     "postgres": Extra(("adbc_driver_postgresql",), "logs in PostgreSQL"),
     "mysql": Extra(("pymysql",), "logs in MySQL or MariaDB"),
