@@ -18,9 +18,11 @@ NAMES = {
         "spark",
     ),
     "exports": (
+        "completion",
         "graph",
         "huggingface",
         "orcas",
+        "spelling",
         "trec",
         "tsv",
     ),

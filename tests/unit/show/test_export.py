@@ -25,6 +25,7 @@ from tests.conftest import Hubbub, document, run_hubbub
 from hubbub.card.schema import sha256_of
 from hubbub.log import read_log
 from hubbub.show.export import export, formats
+from hubbub.show.export.base import FORMATS
 from hubbub.show.export.text import SEPARATOR, escape, unescape
 from hubbub.show.hub import licence, size
 
@@ -290,7 +291,8 @@ def test_an_export_is_a_function_of_public_alone_and_carries_the_claim(crowd: Pa
 @pytest.mark.parametrize("to", formats())
 def test_the_stamp_stays(hubbub: Hubbub, tmp_path: Path, to: str) -> None:
     log = awkward(tmp_path / "log.ndjson", users=30)
-    asked = ("--format", "ubi", "--columns", "user=client_id", "--mechanism", "k-click", "--set", "k=5")
+    mechanism = "k-query" if FORMATS.named(to).needs == ("queries",) else "k-click"
+    asked = ("--format", "ubi", "--columns", "user=client_id", "--mechanism", mechanism, "--set", "k=5")
     hubbub("release", log, *asked, "--not-private", "--out", tmp_path / "r")
     out = tmp_path / "out"
     result = hubbub("export", tmp_path / "r", "--to", to, "--out", out, "--json")
@@ -308,6 +310,8 @@ def test_the_stamp_stays(hubbub: Hubbub, tmp_path: Path, to: str) -> None:
     if to == "trec":
         assert {q.relevance for q in trec("qrels", out / "qrels.txt")} == {5}, "1 + ⌊log2 30⌋"
         assert (out / "run.random_walk.txt").read_text().splitlines()[0].endswith("hubbub-random_walk-NOT-PRIVATE")
+    if to == "completion":
+        assert "NOT PRIVATE. Do not publish." in (out / "search.html").read_text(encoding="utf-8")
 
 
 def test_what_it_says(hubbub: Hubbub, released: Path, tmp_path: Path) -> None:
@@ -355,7 +359,7 @@ def test_without_clicks_it_says_what_is_missing(hubbub: Hubbub, released: Path, 
 
 def test_other_mistakes(hubbub: Hubbub, released: Path, tmp_path: Path) -> None:
     unknown = hubbub("export", released, "--to", "xml", "--out", tmp_path / "out", code=2)
-    assert "allowed: graph, huggingface, orcas, trec, tsv" in unknown.stderr
+    assert "allowed: completion, graph, huggingface, orcas, spelling, trec, tsv" in unknown.stderr
     (tmp_path / "there").mkdir()
     hubbub("export", released, "--to", "tsv", "--out", tmp_path / "there", code=2)
     hubbub("export", released, "--to", "huggingface", "--gzip", "--out", tmp_path / "out", code=2)

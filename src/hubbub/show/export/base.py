@@ -85,16 +85,18 @@ class Folder:
     zipped: bool = False
     written: list[WrittenFile] = field(default_factory=list)
 
-    def lines(self, name: str, about: str, rows: int, chunks: Iterable[bytes | memoryview]) -> None:
-        """A text file from its bytes; with `zipped`, NAME.gz."""
-        with self._open(name) as (stream, called):
+    def lines(
+        self, name: str, about: str, rows: int, chunks: Iterable[bytes | memoryview], *, packed: bool = True
+    ) -> None:
+        """A text file from its bytes; with `zipped`, NAME.gz, unless it must be opened as it is (not `packed`)."""
+        with self._open(name, zipped=self.zipped and packed) as (stream, called):
             for chunk in chunks:
                 stream.write(chunk)
         self.written.append(WrittenFile(called, rows, about))
 
     @contextmanager
-    def _open(self, name: str) -> Iterator[tuple[IO[bytes], str]]:
-        if not self.zipped:
+    def _open(self, name: str, *, zipped: bool) -> Iterator[tuple[IO[bytes], str]]:
+        if not zipped:
             with (self.path / name).open("wb") as file:
                 yield file, name
             return
@@ -122,11 +124,12 @@ class Format(ABC):
         """Refuse a release that this format cannot be made of, before anything is written."""
         if self.needs and not any(source.rows(name) for name in self.needs):
             wanted = " or ".join(self.needs)
+            asked = ",".join(dict.fromkeys(["queries", self.needs[0]]))
             raise InputError(
                 f"The {self.name} format is made of the table {wanted}, and this release has none with a row in it.",
                 given=", ".join(f"{name}: {counted(source.rows(name), 'row')}" for name in source.tables),
                 allowed=f"a release with {wanted}",
-                next=f"release the log with --tables queries,{self.needs[0]}, or export --to tsv",
+                next=f"release the log with --tables {asked}, or export --to tsv",
             )
 
     @abstractmethod
