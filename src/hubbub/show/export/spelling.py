@@ -20,7 +20,7 @@ class Spelling(Format):
     needs: ClassVar[tuple[str, ...]] = ("queries",)
 
     def write(self, source: CheckedRelease, folder: Folder) -> None:
-        """One line a word, one line a pair, the most frequent first."""
+        """A line for each word and for each pair, the most frequent first."""
         used = Supported.of(source.need("queries"))
         words: Counter[str] = Counter()
         pairs: Counter[str] = Counter()

@@ -12,9 +12,9 @@ from hubbub.plurals import counted
 from hubbub.show.export.base import value_column
 from hubbub.worth.tasks.graph import Floats, Ints
 
-SPREADS = 2
+DEVIATIONS = 2
 SUPPORT = (
-    f"A row is used where its released number is at least 1 and at least {SPREADS} times its `noise_sd`; other rows "
+    f"A row is used where its released number is at least 1 and at least {DEVIATIONS} times its `noise_sd`; other rows "
     "are left out, and the list of files above says how many. A row that was released without a number counts 1."
 )
 """The rule as a README states it."""
@@ -33,10 +33,10 @@ class Supported:
     def of(cls, table: pa.Table) -> Supported:
         """The rows of a released table that hold by the rule."""
         number = pc.fill_null(table[value_column(table)], 1).to_numpy().astype(np.int64)
-        spread = pc.fill_null(table["noise_sd"], 0).to_numpy().astype(np.float64) * SPREADS
-        holds = (number >= 1) & (number >= spread)
+        margin = pc.fill_null(table["noise_sd"], 0).to_numpy().astype(np.float64) * DEVIATIONS
+        holds = (number >= 1) & (number >= margin)
         rows = table.filter(pa.array(holds))
-        return cls(rows, number[holds], (number - spread)[holds], int((~holds).sum()))
+        return cls(rows, number[holds], (number - margin)[holds], int((~holds).sum()))
 
     def texts(self, column: str) -> list[str]:
         """One column of the rows."""
