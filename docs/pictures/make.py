@@ -27,6 +27,7 @@ PICTURES: dict[str, Callable[[], None]] = {
     "rooms": lambda: write("rooms", rooms.svg(way())),
     "screens": lambda: screens.take(HERE),
     "studio": lambda: screens.take_studio(HERE),
+    "studio-choice": lambda: screens.take_choice(HERE),
 }
 
 

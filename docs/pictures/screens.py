@@ -1,7 +1,7 @@
 """Screenshots of every page that hubbub makes, taken by Chromium without a network, on two screens, in light and dark.
 
 Two releases of a made-up log with what can be made from them, a comparison of mechanisms, a made-up series, the studio,
-and the page of the papers. The wide light ones of the public page and of the owner's report stand in the README, too.
+and the page of the papers. The public page and the owner's report stand in docs/start.md, too, the studio in the README.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FOLDER = "pages"
 SCREENS = {"wide": (1280, 900), "narrow": (390, 844)}
 SCHEMES = ("light", "dark")
 FRONT = {"public-page": ("public", 1250), "owner-report": ("owner", 1400)}
-"""Pictures of the README: the page, and how tall."""
+"""Pictures of docs/start.md: the page, and how tall."""
 QUALITY = 55
 SETTLED = 1_500
 """Milliseconds: charts are drawn after the page is there."""
@@ -56,6 +56,24 @@ def take_studio(into: Path) -> None:
     with tempfile.TemporaryDirectory() as folder, _browser(str(chromium())) as browser:
         for name, address, ready in in_the_studio(Path(folder)):
             shoot(browser, name, address, into / FOLDER, ready)
+
+
+def take_choice(into: Path) -> None:
+    """The picture of the README: ε is chosen in the studio, for a log as large as the demo's."""
+    with tempfile.TemporaryDirectory() as folder, _browser(str(chromium())) as browser:
+        log = Path(folder) / "log.tsv.gz"
+        synthesise(20_000, log)
+        words = [str(log), "--format", "aol", "--folder", folder, "--ledger", f"{folder}/ledger.sqlite"]
+        with studio(*words, "--population", "readers") as address, opened(browser, (1280, 730), "light") as page:
+            page.goto(address)
+            _tuned(page)
+            page.locator("#epsilon").fill("2")
+            page.locator("#epsilon").blur()
+            page.get_by_role("heading", name="What it would keep").evaluate(
+                "it => window.scrollTo(0, it.getBoundingClientRect().top + scrollY - 80)"
+            )
+            page.wait_for_timeout(2 * SETTLED)
+            page.screenshot(path=into / "studio-choice.png")
 
 
 def made(folder: Path) -> dict[str, Path]:
