@@ -1,7 +1,7 @@
 """Screenshots of every page that hubbub makes, taken by Chromium without a network, on two screens, in light and dark.
 
 Two releases of a made-up log with what can be made from them, a comparison of mechanisms, a made-up series, the studio,
-and the page of the papers. The public page and the owner's report stand in docs/start.md, too, the studio in the README.
+and the page of the papers. The public page and the owner's report stand in docs/start.md, the studio in the README.
 """
 
 from __future__ import annotations
