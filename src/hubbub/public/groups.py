@@ -52,6 +52,18 @@ LISTS = {"iso3166": tuple(ISO_3166.split())}
 """Public lists of values, by name."""
 TAKEN = ("query", "url", "users", "noise_sd", "uid", "time", "rank", "kid", "first", "user", "values")
 """Names that columns of tables have already."""
+WITHIN = ("at", "grp", "last", "mark", "ordinal", "owner", "raw", "value")
+"""Names that columns have while keys are counted, besides those of one letter."""
+SQL_WORDS = frozenset(
+    "all analyse analyze and anti any array as asc asof asymmetric authorization binary both by case cast check collate "
+    "collation column concurrently constraint create cross default deferrable desc describe distinct do else end except "
+    "false fetch for foreign freeze from full glob group having ilike in initially inner intersect into is isnull join "
+    "lambda lateral leading left like limit minus natural not notnull null offset on only or order outer overlaps pivot "
+    "pivot_longer pivot_wider placing positional primary qualify references returning right select semi show similar "
+    "some summarize symmetric table tablesample then to trailing true union unique unpack unpivot using variadic verbose "
+    "when where window with".split()
+)
+"""Words that name no column in the language of engines."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +77,9 @@ class Grouping:
 
     def __post_init__(self) -> None:
         """Refuse names and values that no table could have."""
-        if not re.fullmatch(r"[a-z][a-z0-9_]{0,29}", self.name) or self.name in TAKEN or "_by_" in self.name:
-            allowed = f"small letters, digits and _, at most 30, none of {', '.join(TAKEN)}"
+        taken = self.name in TAKEN or self.name in WITHIN or self.name in SQL_WORDS or "_by_" in self.name
+        if taken or not re.fullmatch(r"[a-z][a-z0-9_]{1,29}", self.name):
+            allowed = f"2 to 30 small letters, digits and _; no word of SQL, none of {', '.join((*TAKEN, *WITHIN))}"
             raise ParameterError("A group cannot have this name.", given=self.name, allowed=allowed)
         if not self.column and self.name not in OF_TIME:
             raise ParameterError(

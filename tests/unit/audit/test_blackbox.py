@@ -112,6 +112,15 @@ def test_a_campaign_goes_on_where_it_ended(hubbub: Hubbub, tmp_path: Path) -> No
     hubbub(*command, "--out", str(kept), code=2)
 
 
+def test_a_campaign_that_goes_on_has_no_second_share_of_alpha(tmp_path: Path) -> None:
+    kept = tmp_path / "found.jsonl"
+    asked = {"delta": 0.1, "runs": 400, "seconds": 10_000, "limit": 600.0, "alpha": 1e-6, "out": kept}
+    found = black_box(f"{SUBJECTS}:first_seen", epsilon=[1, 2], **asked)
+    kept.write_text(kept.read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
+    again = black_box(f"{SUBJECTS}:first_seen", epsilon=[1, 2], **asked)
+    assert [one.alpha for one in (*found, *again)] == [5e-7] * 4
+
+
 @pytest.mark.parametrize(
     "asked",
     [
@@ -147,9 +156,12 @@ def test_a_bet_against_what_holds_does_not_pay() -> None:
     sure = Bet(event, 200, 120, 0)
     assert sure.logarithm(1.0, 0.1) > math.log(1e6)
     assert sure.rates == (0.6, 0.0)
-    seen = smallest_seen(1000, 1e-6, 0.05)
-    assert 0.05 < seen < 0.2
-    assert smallest_seen(0, 1e-6, 0.05) == 1.0
+    for epsilon, delta in ((0.0, 0.05), (1.0, 1e-6), (3.0, 1e-6)):
+        hits = round(1000 * smallest_seen(1000, 1e-6, epsilon, delta))
+        assert Bet(event, 1000, hits, 0).logarithm(epsilon, delta) >= math.log(1e6), "as often as expected: refuted"
+        assert Bet(event, 1000, hits - 1, 0).logarithm(epsilon, delta) < math.log(1e6)
+    assert smallest_seen(1000, 1e-6, 3.0, 1e-6) > 0.3, "one in e^3 runs of the other log may have it"
+    assert smallest_seen(0, 1e-6, 1.0, 0.05) == smallest_seen(10, 1e-6, 1.0, 0.05) == math.inf
 
 
 def test_outputs_of_every_shape() -> None:

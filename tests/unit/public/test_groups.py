@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -71,14 +72,14 @@ def test_values_come_from_a_list_a_file_or_a_public_list(tmp_path: Path) -> None
 
 
 REFUSED = {
-    "one value": (["c=C"], ["c=DE"], "two values or more"),
-    "none": (["c=C"], [], "not declared"),
-    "ten thousand": (["c=C"], ["c=" + ",".join(map(str, range(10_000)))], "too many values"),
-    "twice": (["c=C"], ["c=DE,de"], "declared twice"),
-    "other": (["c=C"], ["c=DE,Other"], "stands for all"),
-    "an empty one": (["c=C"], ["c=DE,,FR"], "empty or no text"),
-    "values of nothing": (["c=C"], ["c=DE,FR", "d=1,2"], "does not name"),
-    "values that cannot be read": (["c=C"], ["DE,FR"], "cannot be read"),
+    "one value": (["land=C"], ["land=DE"], "two values or more"),
+    "none": (["land=C"], [], "not declared"),
+    "ten thousand": (["land=C"], ["land=" + ",".join(map(str, range(10_000)))], "too many values"),
+    "twice": (["land=C"], ["land=DE,de"], "declared twice"),
+    "other": (["land=C"], ["land=DE,Other"], "stands for all"),
+    "an empty one": (["land=C"], ["land=DE,,FR"], "empty or no text"),
+    "values of nothing": (["land=C"], ["land=DE,FR", "d=1,2"], "does not name"),
+    "values that cannot be read": (["land=C"], ["DE,FR"], "cannot be read"),
     "a name of a column": (["query=C"], ["query=DE,FR"], "cannot have this name"),
     "no column": (["country"], ["country=DE,FR"], "which column"),
     "a column of the time": (["hour=C"], [], "off the time"),
@@ -92,3 +93,21 @@ REFUSED = {
 def test_what_cannot_be_a_group_is_refused_with_a_clear_word(by: list[str], values: list[str], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         read_groupings(by, values)
+
+
+def test_no_name_of_a_group_means_something_else_to_an_engine() -> None:
+    with duckdb.connect() as engine:
+        words = [word for (word,) in engine.execute("SELECT keyword_name FROM duckdb_keywords()").fetchall()]
+        for name in words:
+            try:
+                Grouping(name, ("DE", "FR"), "" if name in OF_TIME else "Land")
+            except ParameterError:
+                continue
+            one = f"SELECT e.{name}, {name}, count(*) AS n FROM (SELECT 'DE' AS {name}) AS e GROUP BY e.{name}, {name}"
+            assert engine.execute(one).fetchall() == [("DE", "DE", 1)], name
+
+
+@pytest.mark.parametrize("name", ["group", "order", "true", "a", "n", "w", "last", "owner", "ordinal", "value"])
+def test_names_that_engines_use_themselves_are_refused(name: str) -> None:
+    with pytest.raises(ParameterError, match="cannot have this name"):
+        Grouping(name, ("DE", "FR"), "Land")

@@ -55,10 +55,12 @@ def black_box(
     if len(todo) < len(asked):
         say(f"{len(asked) - len(todo)} of {len(asked)} settings were looked at before")
 
+    share = alpha / max(len(asked), 1)  # of all that were asked: what is left of a campaign has no more than its own
+
     def one(asked: tuple[dict[str, Any], float, float]) -> BlackBoxVerdict:
         chosen, e, d = asked
         found = look(subject, e, d, chosen, neighbours=neighbours, seconds=seconds, limit=limit,
-                     alpha=alpha / max(len(todo), 1), seed=seed, timing=timing, runs=runs)  # fmt: skip
+                     alpha=share, seed=seed, timing=timing, runs=runs)  # fmt: skip
         say(f"{found.verdict}: ε = {e:g}, δ = {d:g} {chosen or ''}")
         return found
 

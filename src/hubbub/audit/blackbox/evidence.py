@@ -40,8 +40,13 @@ class Bet:
 
     def logarithm(self, epsilon: float, delta: float) -> float:
         """The logarithm of the ratio."""
-        mixed = _mixed(self.one, self.pairs) + _mixed(self.other, self.pairs)
-        return mixed - _most_likely(self.one, self.other, self.pairs, math.exp(min(epsilon, 700.0)), delta)
+        return log_ratio(self.one, self.other, self.pairs, epsilon, delta)
+
+
+def log_ratio(one: int, other: int, pairs: int, epsilon: float, delta: float) -> float:
+    """The logarithm of the ratio, of so many hits in so many runs on each log."""
+    mixed = _mixed(one, pairs) + _mixed(other, pairs)
+    return mixed - _most_likely(one, other, pairs, math.exp(min(epsilon, 700.0)), delta)
 
 
 def _mixed(hits: int, runs: int) -> float:
@@ -90,15 +95,15 @@ def surprise(hits: int, runs: int, chance: float) -> float:
     return runs * (rate * math.log(rate / chance) + missed)
 
 
-def smallest_seen(pairs: int, alpha: float, delta: float) -> float:
-    """The chance of an event, impossible on the other log, from which on it would have been refuted in the mean."""
-    low, high = delta, 1.0
-    if not pairs:
-        return 1.0
-    needed = math.log(pairs / alpha) + 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (
-            (low, middle) if surprise(round(middle * 10**9), 10**9, delta) * pairs / 10**9 >= needed else (middle, high)
-        )
-    return high
+def smallest_seen(pairs: int, alpha: float, epsilon: float, delta: float) -> float:
+    """The chance of an event, impossible on the other log, from which on it is refuted if it comes as often as expected.
+
+    With ε > 0 an event that never came on the other log may still be as likely there as e^-ε of what was seen: the
+    ratio itself tells how many hits are too many. Infinite, where no number of hits is.
+    """
+    few, many = 0, pairs + 1
+    while many - few > 1:  # beyond the guarantee, more hits are more evidence
+        middle = (few + many) // 2
+        refuted = log_ratio(middle, 0, pairs, epsilon, delta) >= -math.log(alpha)
+        few, many = (few, middle) if refuted else (middle, many)
+    return many / pairs if many <= pairs else math.inf

@@ -89,6 +89,8 @@ class Looking:
     began: float = field(default_factory=time.monotonic)
     watched: int = 0
     """The pairs of fresh runs of the bet that was watched longest."""
+    power: float = math.inf
+    """The chance of an event that needs her from which on a bet, of the pair of logs watched longest, would be won."""
 
     def spent(self) -> float:
         """The part of the time, or of the runs, that is gone."""
@@ -151,8 +153,9 @@ def _found(at: Looking, about: tuple[str, dict[str, Any], float, float, str]) ->
         won = _test(at, guesses, at.alpha / 4, until=1 - SHRINK)
     if won is not None:
         return _refutation(at, about, *_shrunk(at, *won))
-    power = smallest_seen(at.watched, at.alpha / (4 * BEST * EVENTS), at.delta)
-    seen = f"{at.process.runs} runs; an event of chance {power:.3g} that needs her would have been seen"
+    power = at.power if math.isfinite(at.power) else None
+    seen = f"an event of chance {power:.3g} that needs her would have been seen" if power else "too few to see any event"
+    seen = f"{at.process.runs} runs; {seen}"
     seen = seen if exact is None else f"{exact.seen}; {seen}"
     return BlackBoxVerdict(*about, verdict=NOT_REFUTED, seen=seen, runs=at.process.runs, alpha=at.alpha, power=power)
 
@@ -305,6 +308,8 @@ def _test(at: Looking, guesses: list[Guess], alpha: float, until: float) -> tupl
             best[n] = max(ratios)
             if mean_of_logs(ratios) >= share:
                 return pair, *bets[ratios.index(best[n])]
+    for _, bets in running:
+        at.power = min(at.power, smallest_seen(bets[0][0].pairs, alpha / len(running) / len(bets), at.epsilon, at.delta))
     return None
 
 
