@@ -54,15 +54,16 @@ TAKEN = ("query", "url", "users", "noise_sd", "uid", "time", "rank", "kid", "fir
 """Names that columns of tables have already."""
 WITHIN = ("at", "grp", "last", "mark", "ordinal", "owner", "raw", "value")
 """Names that columns have while keys are counted, besides those of one letter."""
-SQL_WORDS = frozenset(
+SQL = (
     "all analyse analyze and anti any array as asc asof asymmetric authorization binary both by case cast check "
     "collate collation column concurrently constraint create cross default deferrable desc describe distinct do "
     "else end except false fetch for foreign freeze from full glob group having ilike in initially inner "
     "intersect into is isnull join lambda lateral leading left like limit minus natural not notnull null offset "
     "on only or order outer overlaps pivot pivot_longer pivot_wider placing positional primary qualify references "
     "returning right select semi show similar some summarize symmetric table tablesample then to trailing true "
-    "union unique unpack unpivot using variadic verbose when where window with".split()
+    "union unique unpack unpivot using variadic verbose when where window with"
 )
+SQL_WORDS = frozenset(SQL.split())
 """Words that name no column in the language of engines."""
 
 

@@ -96,7 +96,7 @@ def surprise(hits: int, runs: int, chance: float) -> float:
 
 
 def smallest_seen(pairs: int, alpha: float, epsilon: float, delta: float) -> float:
-    """The chance of an event, impossible on the other log, from which on it is refuted if it comes as often as expected.
+    """The chance of an event, impossible on the other log, from which on it is refuted if it comes as expected.
 
     With ε > 0 an event that never came on the other log may still be as likely there as e^-ε of what was seen: the
     ratio itself tells how many hits are too many. Infinite, where no number of hits is.

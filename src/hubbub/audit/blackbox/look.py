@@ -154,7 +154,9 @@ def _found(at: Looking, about: tuple[str, dict[str, Any], float, float, str]) ->
     if won is not None:
         return _refutation(at, about, *_shrunk(at, *won))
     power = at.power if math.isfinite(at.power) else None
-    seen = f"an event of chance {power:.3g} that needs her would have been seen" if power else "too few to see any event"
+    seen = (
+        f"an event of chance {power:.3g} that needs her would have been seen" if power else "too few to see any event"
+    )
     seen = f"{at.process.runs} runs; {seen}"
     seen = seen if exact is None else f"{exact.seen}; {seen}"
     return BlackBoxVerdict(*about, verdict=NOT_REFUTED, seen=seen, runs=at.process.runs, alpha=at.alpha, power=power)
@@ -309,7 +311,9 @@ def _test(at: Looking, guesses: list[Guess], alpha: float, until: float) -> tupl
             if mean_of_logs(ratios) >= share:
                 return pair, *bets[ratios.index(best[n])]
     for _, bets in running:
-        at.power = min(at.power, smallest_seen(bets[0][0].pairs, alpha / len(running) / len(bets), at.epsilon, at.delta))
+        at.power = min(
+            at.power, smallest_seen(bets[0][0].pairs, alpha / len(running) / len(bets), at.epsilon, at.delta)
+        )
     return None
 
 
