@@ -114,7 +114,7 @@ def test_a_campaign_goes_on_where_it_ended(hubbub: Hubbub, tmp_path: Path) -> No
 
 def test_a_campaign_that_goes_on_has_no_second_share_of_alpha(tmp_path: Path) -> None:
     kept = tmp_path / "found.jsonl"
-    asked = {"delta": 0.1, "runs": 400, "seconds": 10_000, "limit": 600.0, "alpha": 1e-6, "out": kept}
+    asked: dict[str, Any] = {"delta": 0.1, "runs": 400, "seconds": 10_000, "limit": 600.0, "alpha": 1e-6, "out": kept}
     found = black_box(f"{SUBJECTS}:first_seen", epsilon=[1, 2], **asked)
     kept.write_text(kept.read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
     again = black_box(f"{SUBJECTS}:first_seen", epsilon=[1, 2], **asked)
