@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from hubbub.errors import OurBug
 from hubbub.ingest import clean
 from hubbub.mechanisms.base import Mechanism, Rows, Tables
+from hubbub.steps.keys import group_of
 from hubbub.steps.sessions import SEPARATOR
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def write_tables(
         )
         rows = as_lists(rows, mechanism.offers[table])
         if log.screen is not None:  # a text that is on a public list, and in no record that was left
-            rows = rows.filter(pa.array(~rows_with(rows, log.screen.hits)))
+            rows = rows.filter(pa.array(~rows_with(rows, log.screen.hits, group_of(table))))
         path = folder / f"{table}.parquet"
         pq.write_table(rows, path, compression="zstd")
         written[path] = rows.num_rows
@@ -70,15 +71,18 @@ def sort_rows(rows: pa.Table) -> pa.Table:
     return rows.sort_by([(value, "descending"), *((key, "ascending") for key in keys)]).combine_chunks()
 
 
-def rows_with(rows: pa.Table, hits: Callable[[pa.Array], Mask]) -> Mask:
-    """Which released rows hold a text that is hit, in whatever column it stands; texts are cleaned as queries are."""
+def rows_with(rows: pa.Table, hits: Callable[[pa.Array], Mask], group: str = "") -> Mask:
+    """Which released rows hold a text that is hit, in whatever column it stands, but not in that of groups.
+
+    Texts are cleaned as queries are.
+    """
     found: Mask = np.zeros(rows.num_rows, np.bool_)
     for name in rows.column_names:
         column = rows.column(name).combine_chunks()
         if pa.types.is_list(column.type):
             inside = hits(clean.queries(column.flatten()))
             found[pc.list_parent_indices(column).to_numpy()[inside]] = True
-        elif pa.types.is_string(column.type) and name not in NO_TEXTS:
+        elif pa.types.is_string(column.type) and name not in (*NO_TEXTS, group):
             found |= hits(clean.queries(column.fill_null("")))
     return found
 

@@ -22,6 +22,7 @@ from hubbub.release.review import Drawn, FlaggedRow, Flags, Strike, looked_at, r
 from hubbub.release.review.anew import alone, drawn_tables
 from hubbub.release.review.flags import ARROW
 from hubbub.release.review.strikes import AS_TEXTS
+from hubbub.steps.keys import group_of
 
 KEPT = "review.tsv"
 NEAR = "near"
@@ -84,7 +85,7 @@ class ReviewDesk:
             self.card, tables = drawn_tables(self.path)
             self._drawn = Drawn.of(tables)
             self.rows = list(looked_at(tables, Flags()))
-            self._parts = [frozenset((*row.key.split(ARROW), *row.second.split(ARROW))) for row in self.rows]
+            self._parts = [texts_of(row) for row in self.rows]
             self._plain = [f"{row.key} {row.second}".lower() for row in self.rows]
             self.decided()
             self.ready = True
@@ -238,6 +239,11 @@ class ReviewDesk:
 
 def _where(row: FlaggedRow) -> Where:
     return row.table, row.key, row.second
+
+
+def texts_of(row: FlaggedRow) -> frozenset[str]:
+    """What people typed of a row: not its group."""
+    return frozenset((*(() if group_of(row.table) else row.key.split(ARROW)), *row.second.split(ARROW)))
 
 
 def _group(flag: str) -> str:

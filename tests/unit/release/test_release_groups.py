@@ -60,6 +60,19 @@ def test_the_group_is_the_first_column_and_the_card_names_every_value(tmp_path: 
     assert "By group, the smallest first" in (tmp_path / "out" / "owner-only" / "report.html").read_text()
 
 
+def test_a_deny_list_takes_no_group_out(tmp_path: Path) -> None:
+    made = Crowd(
+        epsilon=20, delta="1e-3", language="none", tables=["queries"], by=[group_by("country", "land", "DE,FR")]
+    )
+    path, deny = as_csv(tmp_path / "log.csv"), tmp_path / "deny.txt"
+    deny.write_text("de\nquery 0\n", encoding="utf-8")
+    with read_log(path, format="table", columns=COLUMNS, by={"country": "land"}, deny=deny) as log:
+        found = release(log, made, tmp_path / "out", ledger=tmp_path / "ledger", seed=1, not_private=True)
+    rows = found.queries_by_country.to_arrow()
+    assert "DE" in rows.column("country").to_pylist()
+    assert "query 0" not in rows.column("query").to_pylist()
+
+
 def test_text_objects_and_columns_have_the_same_groups(tmp_path: Path) -> None:
     import pyarrow.csv
     import pyarrow.parquet as pq

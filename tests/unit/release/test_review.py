@@ -257,3 +257,13 @@ def test_killed_before_it_is_in_place_the_same_approval_goes_on(
         approve(draft, strikes, "The officer", out, book)
         assert book.outputs() == booked and book.entries()[0].state == "committed"
     assert [finding for finding in check(out) if not finding.holds] == []
+
+
+def test_a_struck_text_takes_no_group_with_it() -> None:
+    days = pa.table({"weekday": ["monday", "monday", "tuesday"], "query": ["a", "monday", "b"], "users": [3, 2, 1]})
+    days = days.append_column("noise_sd", pa.array([1.0] * 3))
+    tables = {"queries_by_weekday": days}
+    left, _ = Strikes((Strike("queries", "monday", "", "ours"),)).left(tables)
+    assert left["queries_by_weekday"].column("query").to_pylist() == ["a", "b"]
+    flags = Flags(None, {"monday": "days"}, (frozenset(), frozenset(), frozenset()))
+    assert [row.second for row in flagged(tables, flags)] == ["monday"]

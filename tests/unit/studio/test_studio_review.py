@@ -16,8 +16,9 @@ from hubbub.card.owner import Owner
 from hubbub.cli.options import NewLogOptions, OwnerOptions
 from hubbub.files import lock
 from hubbub.release.opened import Release
+from hubbub.release.review import FlaggedRow
 from hubbub.studio import reviewing
-from hubbub.studio.reviewing import ReviewDesk, Wanted
+from hubbub.studio.reviewing import ReviewDesk, Wanted, texts_of
 from hubbub.studio.state import Studio
 
 STRIKE, APPROVE = "/api/releases/draft/strike", "/api/releases/draft/approve"
@@ -173,3 +174,8 @@ def test_a_page_of_a_review_is_never_a_page_of_the_log(client: Client, place: Pa
 
 def test_what_is_wanted_is_read_as_it_is_typed() -> None:
     assert Wanted.read({"text": " Jane ", "only": "flagged"}) == Wanted("", "", "jane", "flagged")
+
+
+def test_a_group_is_no_text_that_a_strike_takes() -> None:
+    assert texts_of(FlaggedRow("queries_by_weekday", "monday", "rain", 3, ())) == {"rain"}
+    assert texts_of(FlaggedRow("clicks", "rain", "rain.example", 3, ())) == {"rain", "rain.example"}

@@ -15,6 +15,7 @@ from hubbub.ingest import clean
 from hubbub.public.screening import Screen, chosen_screen
 from hubbub.public.sensitive import person_names, topics
 from hubbub.release.rows import NO_TEXTS
+from hubbub.steps.keys import group_of
 
 SHORTEST = 5
 """Texts of fewer letters are near too many others."""
@@ -67,8 +68,8 @@ class Flags:
             yield "given name"
 
 
-def keys_of(rows: pa.Table) -> Iterator[tuple[str, str, list[str], object]]:
-    """Each row as a review names it: its key, its second key, all its texts, its value."""
+def keys_of(rows: pa.Table, group: str = "") -> Iterator[tuple[str, str, list[str], object]]:
+    """Each row as a review names it: its key, its second key, all its texts but its group, its value."""
     names = [
         name
         for name in rows.column_names
@@ -79,7 +80,8 @@ def keys_of(rows: pa.Table) -> Iterator[tuple[str, str, list[str], object]]:
     values = [None] * rows.num_rows if value is None else rows.column(value).to_pylist()
     for parts, number in zip(zip(*columns, strict=True), values, strict=True):
         shown = [ARROW.join(part) if isinstance(part, list) else part or "" for part in parts]
-        texts = [text for part in parts for text in (part if isinstance(part, list) else [part]) if text]
+        typed = [part for name, part in zip(names, parts, strict=True) if name != group]
+        texts = [text for part in typed for text in (part if isinstance(part, list) else [part]) if text]
         yield shown[0], ARROW.join(shown[1:]), texts, number
 
 
@@ -90,7 +92,7 @@ def flagged(tables: Mapping[str, pa.Table], flags: Flags) -> list[FlaggedRow]:
 
 def looked_at(tables: Mapping[str, pa.Table], flags: Flags) -> Iterator[FlaggedRow]:
     """Every drawn row with its flags, if any, table by table in its order."""
-    listed = {table: list(keys_of(rows)) for table, rows in tables.items()}
+    listed = {table: list(keys_of(rows, group_of(table))) for table, rows in tables.items()}
     texts = list(dict.fromkeys(text for rows in listed.values() for _, _, inside, _ in rows for text in inside))
     of = flags.of(texts)
     near = near_duplicates(list(dict.fromkeys(key for key, *_ in listed.get("queries", []))))

@@ -23,6 +23,7 @@ from hubbub.files import write_whole
 from hubbub.public.screening import Screen
 from hubbub.release.review.flags import FlaggedRow, keys_of
 from hubbub.release.rows import rows_with
+from hubbub.steps.keys import group_of
 
 if TYPE_CHECKING:
     from hubbub.ingest.lines import Mask
@@ -71,7 +72,7 @@ class Strikes:
 
     def taken(self, table: str, rows: pa.Table) -> list[tuple[Mask, str, str]]:
         """Which rows of a table go, by what and why; each by what strikes it first."""
-        gone = np.zeros(rows.num_rows, np.bool_)
+        gone, group = np.zeros(rows.num_rows, np.bool_), group_of(table)
         found: list[tuple[Mask, str, str]] = []
 
         def take(hit: Mask, by: str, reason: str) -> None:
@@ -80,10 +81,10 @@ class Strikes:
             gone[hit] = True
 
         for rule, screen in self.rules.items():
-            take(rows_with(rows, screen.hits), f"rule {rule}", "the rule hits it")
+            take(rows_with(rows, screen.hits, group), f"rule {rule}", "the rule hits it")
         texts = {s.key: (s.by, s.reason) for s in reversed(self.by_hand) if s.key and s.table in AS_TEXTS}
         for why in dict.fromkeys(reversed(texts.values())):
-            take(rows_with(rows, _among({text for text, other in texts.items() if other == why})), *why)
+            take(rows_with(rows, _among({text for text, other in texts.items() if other == why}), group), *why)
         exact = {(s.key, s.second): (s.by, s.reason) for s in reversed(self.by_hand) if s.table == table and s.key}
         whys = [exact.get((key, second)) for key, second, _, _ in keys_of(rows)] if exact else []
         for each in dict.fromkeys(why for why in whys if why is not None):

@@ -22,6 +22,11 @@ def base_of(table: str) -> str:
     return table.partition(BY)[0]
 
 
+def group_of(table: str) -> str:
+    """The column of a table by group that holds declared values, which nobody typed; empty for any other table."""
+    return table.partition(BY)[2]
+
+
 def divided(base: Keys, grouping: Grouping, *, chosen: bool = False) -> Keys:
     """(group, key) for every key of the log, or only for those that the engine knows as released: `chosen_…`."""
     columns = ", ".join(f"l.{column} AS {column}" for column in base.columns)
