@@ -212,6 +212,8 @@ def test_graphml_is_what_networkx_reads(crowd: Path, tmp_path: Path) -> None:
         header, *edges = (line.split("\t") for line in unzip(tmp_path / "out" / f"{name}.edges.tsv.gz"))
         assert header == ["source", "target", "users", "noise_sd"]
         assert {(unescape(a), unescape(b)) for a, b, *_ in edges} == set(found)
+        listed = pd.read_parquet(tmp_path / "out" / f"{name}.edges.parquet")
+        assert set(networkx.from_pandas_edgelist(listed, create_using=networkx.DiGraph).edges) == set(found)
     kinds = {facts["kind"] for _, facts in graph.nodes(data=True)}
     assert kinds == {"query", "url"} and len(graph) == len(ASKED) + len(CLICKED), "one text may be a query and a page"
 
@@ -350,7 +352,7 @@ def test_an_edited_card_is_refused(hubbub: Hubbub, released: Path, tmp_path: Pat
     assert "There is no release here" in failed.stderr and not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("to", ["orcas", "trec", "graph"])
+@pytest.mark.parametrize("to", ["orcas", "trec", "graph", "synonyms", "judgments"])
 def test_without_clicks_it_says_what_is_missing(hubbub: Hubbub, released: Path, tmp_path: Path, to: str) -> None:
     failed = hubbub("export", released, "--to", to, "--out", tmp_path / "out", code=2)
     assert "clicks" in failed.stderr and "given:   queries: " in failed.stderr and "--to tsv" in failed.stderr
@@ -359,7 +361,10 @@ def test_without_clicks_it_says_what_is_missing(hubbub: Hubbub, released: Path, 
 
 def test_other_mistakes(hubbub: Hubbub, released: Path, tmp_path: Path) -> None:
     unknown = hubbub("export", released, "--to", "xml", "--out", tmp_path / "out", code=2)
-    assert "allowed: completion, graph, huggingface, orcas, spelling, trec, tsv" in unknown.stderr
+    assert (
+        "allowed: completion, graph, huggingface, judgments, load, orcas, spelling, synonyms, trec, tsv"
+        in unknown.stderr
+    )
     (tmp_path / "there").mkdir()
     hubbub("export", released, "--to", "tsv", "--out", tmp_path / "there", code=2)
     hubbub("export", released, "--to", "huggingface", "--gzip", "--out", tmp_path / "out", code=2)

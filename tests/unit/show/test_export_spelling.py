@@ -15,7 +15,7 @@ QUERIES = [
     ("weather", 100, 3.0),
     ("whether", 20, 3.0),
     ("faint word", 5, 3.0),
-    ("bell\x07 back\\slash", 90, 3.0),
+    ("bell\x07 2024", 90, 3.0),
     ("unnumbered", None, None),
 ]
 

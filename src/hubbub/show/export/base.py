@@ -94,6 +94,11 @@ class Folder:
                 stream.write(chunk)
         self.written.append(WrittenFile(called, rows, about))
 
+    def table(self, name: str, about: str, rows: pa.Table) -> None:
+        """A table as a Parquet file, which is compressed already."""
+        pq.write_table(rows, self.path / name)
+        self.written.append(WrittenFile(name, rows.num_rows, about))
+
     @contextmanager
     def _open(self, name: str, *, zipped: bool) -> Iterator[tuple[IO[bytes], str]]:
         if not zipped:

@@ -46,7 +46,7 @@ class Graphs(Format):
     needs: ClassVar[tuple[str, ...]] = ("transitions", "clicks")
 
     def write(self, source: CheckedRelease, folder: Folder) -> None:
-        """Two files per graph."""
+        """Three files per graph."""
         for table, (name, left, right, what) in GRAPHS.items():
             if source.rows(table):
                 rows = source.need(table)
@@ -54,6 +54,7 @@ class Graphs(Format):
                 folder.lines(f"{name}.graphml", f"edges {what}", size, graphml(source.card, name, rows, left, right))
                 header = ["source", "target", *rows.column_names[2:]]
                 folder.lines(f"{name}.edges.tsv", "the same edges, texts for nodes", size, tab_separated(rows, header))
+                folder.table(f"{name}.edges.parquet", "the same edges, texts as they were", rows.rename_columns(header))
 
     def notes(self, card: Card) -> str:
         """For the README: how nodes are named, and which edges are not there."""
@@ -62,7 +63,8 @@ class Graphs(Format):
             "without a number was released without one. In GraphML a node has an id of this export's own, its "
             "`kind` (query or url) and its `text`; the graph's own data repeats the claim. In `*.edges.tsv` (with "
             "a header, fields between tabs, no quotation marks) nodes are texts: in the click graph the source is "
-            f"always a query and the target a page, and one text may be both. {RULE}\n\n"
+            f"always a query and the target a page, and one text may be both. {RULE} `*.edges.parquet` has the same "
+            "columns, with every text as it was.\n\n"
             "An edge that is not there was not released: that is not a zero. Degrees, components and centrality "
             "are those of the frequent part of the graph."
         )

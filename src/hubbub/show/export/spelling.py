@@ -9,7 +9,7 @@ from typing import ClassVar
 from hubbub.card.schema import Card
 from hubbub.show.export.base import CheckedRelease, Folder, Format, register
 from hubbub.show.export.supported import SUPPORT, Supported
-from hubbub.show.export.text import escape
+from hubbub.show.export.text import one_line
 
 
 class Spelling(Format):
@@ -41,7 +41,7 @@ class Spelling(Format):
             "`words.txt` and `pairs.txt` are the two dictionaries of SymSpell, in UTF-8, without a header: "
             '`load_dictionary("words.txt", 0, 1, encoding="utf-8")` and '
             '`load_bigram_dictionary("pairs.txt", 0, 2, encoding="utf-8")` of symspellpy. A query is split at blanks. '
-            "A part of it is a word if it holds a letter and neither a control character nor a backslash. The "
+            "A part of it is a word if it holds a letter and no control character. The "
             "frequency of a word is the sum of the released numbers of the queries that hold it, once for each time "
             f"it stands there: somebody who asked two of them counts twice.\n\n{SUPPORT}\n\n"
             "A word that is not listed was not released often enough; that does not make it misspelt. Add a "
@@ -51,8 +51,8 @@ class Spelling(Format):
 
 
 def is_word(part: str) -> bool:
-    """Whether it holds a letter and nothing that a line of a text file cannot hold as it is."""
-    return any(map(str.isalpha, part)) and escape(part) == part
+    """Whether it holds a letter and nothing that a line cannot hold."""
+    return any(map(str.isalpha, part)) and one_line(part)
 
 
 def frequencies(counts: Counter[str]) -> list[bytes]:

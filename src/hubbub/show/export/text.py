@@ -39,6 +39,11 @@ def unescape(text: str) -> str:
     )
 
 
+def one_line(text: str) -> bool:
+    """Whether a line can hold a text as it is: neither blank nor with a control character in it."""
+    return bool(text.strip()) and text.splitlines() == [text] and not re.search(r"[\x00-\x1f\ufffe\uffff]", text)
+
+
 def escaped(column: pa.Array) -> pa.Array:
     """A column of texts, escaped; almost none needs it, and those go one by one."""
     column = column.cast(pa.string())
