@@ -23,7 +23,10 @@ def test_the_rule_at_its_edges() -> None:
 
 @pytest.mark.parametrize("to", ["completion", "spelling", "synonyms", "judgments", "load"])
 def test_where_no_row_stands_clear_of_noise_the_files_are_empty_and_say_so(tmp_path: Path, to: str) -> None:
-    tables = {"queries": [("faint", 5, 9.0)], "clicks": [("faint", "a.example", 5, 9.0)]}
+    tables: dict[str, list[tuple[object, ...]]] = {
+        "queries": [("faint", 5, 9.0)],
+        "clicks": [("faint", "a.example", 5, 9.0)],
+    }
     made = export(publish(tmp_path / "r" / "public", tables).parent, to, tmp_path / "out")
     assert all(file.rows == 0 for file in made.files if file.name != "index.json")
     assert any(file.about.endswith("1 row left out") for file in made.files)
