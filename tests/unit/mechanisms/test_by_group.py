@@ -46,15 +46,25 @@ def test_the_contract(which: str) -> None:
     check_mechanism(build(name, {**BUDGET, **settings}, tables=["queries"], by=[WEEKDAY]))
 
 
-REFUSED: dict[str, tuple[str, dict[str, Any]]] = {
-    "two groupings": ("gaussian", {"by": [WEEKDAY, group_by("hour")]}),
-    "a table without groups": ("korolova", {"by": [WEEKDAY], "tables": ["queries", "transitions"]}),
-    "as published": ("korolova", {"by": [WEEKDAY], "variant": "published"}),
-    "none at all": ("safelog", {"by": [WEEKDAY]}),
+@pytest.mark.parametrize(("name", "bound"), [("gaussian", "d"), ("korolova", "d"), ("zealous", "m")])
+def test_a_users_bound_is_over_all_groups_together(name: str, bound: str) -> None:
+    made = build(name, {"epsilon": 30, "delta": "0.05", bound: 1}, tables=["queries"], by=[WEEKDAY])
+    events = [(f"u{i}", DAY * day, "q", None) for i in range(90) for day in (4, 5, 6)]
+    with tiny_log(events) as log:
+        found = made.draw(made.measure(log, MODE), SeededNoise(1))["queries_by_weekday"]
+    assert found.values is not None and 80 < found.values.sum() < 100, "90 users with one cell each, not three"
+
+
+REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
+    "two groupings": ("gaussian", {"by": [WEEKDAY, group_by("hour")]}, "one grouping"),
+    "a table without groups": ("korolova", {"by": [WEEKDAY], "tables": ["queries", "transitions"]}, "only tables that"),
+    "as published": ("korolova", {"by": [WEEKDAY], "variant": "published"}, "no groups"),
+    "another as published": ("zealous", {"by": [WEEKDAY], "variant": "published", "U": 1000}, "no groups"),
+    "none at all": ("optimal", {"by": [WEEKDAY]}, "no tables by group"),
 }
 
 
-@pytest.mark.parametrize(("name", "more"), REFUSED.values(), ids=list(REFUSED))
-def test_what_cannot_be_divided_is_refused(name: str, more: dict[str, Any]) -> None:
-    with pytest.raises(ParameterError):
+@pytest.mark.parametrize(("name", "more", "words"), REFUSED.values(), ids=list(REFUSED))
+def test_what_cannot_be_divided_is_refused(name: str, more: dict[str, Any], words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
         build(name, BUDGET, **more)

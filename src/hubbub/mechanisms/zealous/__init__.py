@@ -101,6 +101,11 @@ class Zealous(LaplaceMechanism, register=True):
 
     def resolve(self, given: dict[str, Value]) -> dict[str, Value]:
         """Raw λ and τ′ as given, or calibrated from (ε, δ), split equally over the tables; τ is free in both."""
+        if self.by and (self.serp is not None or self.variant == "published"):
+            raise ParameterError(
+                "The paper has no groups: (group, key) is the key of the strict variant, without a result list.",
+                given="--by with --serp or --variant published",
+            )
         if self.serp is not None and not {"queries", "clicks"} <= set(self.tables):
             raise ParameterError(
                 "A result list releases clicks of released queries: both tables are needed.",
