@@ -128,3 +128,14 @@ def walked(log: Log, *, noise: Any = None, threshold: int = 3) -> dict[str, int]
     source = noise or SecureNoise()
     drawn = {key: 2 * n + int(source.laplace("n", Fraction(1), 1)[0]) for key, n in sorted(counted(log).items())}
     return {key: n for key, n in drawn.items() if n >= threshold}
+
+
+def searches(log: Log, *, epsilon: float, noise: Any = None) -> dict[str, int]:
+    """The number of searches, at most six of a user: pure, with noise of scale 6/ε."""
+    from fractions import Fraction
+
+    from hubbub.noise import SecureNoise
+
+    source = noise or SecureNoise()
+    total = sum(min(6, len(keys)) for keys in log.values())
+    return {"searches": total + int(source.laplace("searches", Fraction(6) / Fraction(epsilon), 1)[0])}

@@ -238,8 +238,10 @@ def _walked(
             return None
         (p, lumped), (q, more) = one, other
         walked += 1
+        up = math.exp(min(at.epsilon, 700.0))
         for left, right, her in ((p, q, True), (q, p, False)):
-            delta = hockey_stick(left, right, at.epsilon) - lumped - more  # type: ignore[arg-type]
+            unsure = lumped + up * more if her else more + up * lumped  # what lies beyond the ends of either law
+            delta = hockey_stick(left, right, at.epsilon) - unsure  # type: ignore[arg-type]
             if delta > at.delta * (1 + 1e-9) + 1e-12:
                 seen = f"δ({at.epsilon:g}) is {delta:.6g}, {at.delta:g} is claimed: every value of the noise was tried"
                 most = max(left, key=lambda out: left[out] - math.exp(at.epsilon) * right.get(out, 0.0))
@@ -247,7 +249,7 @@ def _walked(
                 logs = pair.logs if her else pair.logs[::-1]
                 return BlackBoxVerdict(*about, verdict=REFUTED, seen=seen, with_her=logs[0], without=logs[1],
                                        event=event.words, script=script(about, logs, event))  # fmt: skip
-            worst, lumped_there = max(worst, delta), max(lumped_there, lumped + more)
+            worst, lumped_there = max(worst, delta), max(lumped_there, unsure)
     seen = f"δ({at.epsilon:g}) is {worst:.6g} at most on {walked} pairs: every value of the noise was tried"
     return BlackBoxVerdict(*about, verdict=NOT_REFUTED, seen=seen, power=lumped_there) if walked else None
 
