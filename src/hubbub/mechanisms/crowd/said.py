@@ -46,7 +46,8 @@ def processed(stages: Sequence[Stage], tables: Sequence[str], *, one_group: bool
             "sessions are looked for among at most a million joins of released sequences, the most frequent first",
         ]
     if one_group:
-        done.append("users of a key's groups add up to no more than those of the key, by weighted least squares")
+        fitted = "users of a key's groups add up to no more than those of the key, by weighted least squares"
+        done.append(f"{fitted}; every row keeps one user at least")
     if "log" in tables:
         done.append("a synthetic log made from released tables and noisy histograms")
     return tuple(done)
