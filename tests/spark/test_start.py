@@ -12,7 +12,7 @@ from pyspark import SparkContext
 
 from hubbub.engines.spark import Spark
 from hubbub.engines.spark.session import signals
-from hubbub.errors import ParameterError
+from hubbub.errors import NotInstalled, ParameterError
 from hubbub.log import read_log
 from tests.conftest import RELEASE, Hubbub
 from tests.spark.conftest import Shared
@@ -84,7 +84,7 @@ def test_spark_connect_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_what_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "pyspark.sql", None)
-        with pytest.raises(ParameterError, match=r"pip install 'hubbub\[spark\]'"):
+        with pytest.raises(NotInstalled, match=r"pip install 'hubbub\[spark\]'"):
             Spark(tmp_path)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(ParameterError, match="needs Java"):
