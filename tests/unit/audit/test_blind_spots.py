@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from hubbub.audit.checks import ballots, by_hand, clicked, listed, prior, ties
+from hubbub.audit.checks import ballots, by_hand, clicked, groups, listed, prior, ties
 from hubbub.audit.mutants.ballots import BALLOT_MUTANTS
 from hubbub.audit.mutants.fault import Fault
 from hubbub.audit.mutants.lists import LIST_MUTANTS
@@ -41,7 +41,7 @@ def test_every_blind_spot_is_in_the_audit() -> None:
     assert {by_hand.tests, ties.tests, listed.public} <= set(DETECTORS)
     besides = {name: plan.besides for name, plan in PLANS.items() if plan.besides}
     assert besides == {
-        "crowd": (listed.of_rounds, listed.sampled, prior.known, ballots.tests),
+        "crowd": (listed.of_rounds, listed.sampled, prior.known, ballots.tests, groups.tests),
         "korolova": (clicked.of_korolova,),
         "zealous": (clicked.of_zealous,),
     }

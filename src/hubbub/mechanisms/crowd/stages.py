@@ -104,6 +104,8 @@ def plans(tables: tuple[str, ...], settings: Mapping[str, Value]) -> list[StageP
 def _by_group(tables: tuple[str, ...], settings: Mapping[str, Value]) -> list[StagePlan]:
     """Tables by group: all groups of a table share a weight that follows from its own."""
     bases = [base_of(table) for table in tables if base_of(table) != table]
+    if not bases:
+        return []
     part, recount, kept = Fraction(settings["groups_weight"]) / 100, int(settings["recount"]), int(settings["kept"])
     return [
         StagePlan(
