@@ -63,6 +63,7 @@ def test_notebooks_get_a_drawing_a_picture_and_a_sentence() -> None:
 
 def test_the_library_is_made_once_and_kept_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(library, "SHIPPED", tmp_path / "nothing is shipped with a clone")
     monkeypatch.setattr("vl_convert.javascript_bundle", lambda snippet: f"</script {snippet}" + "x" * 2000)
     whole = library.library.__wrapped__()
     (kept,) = (tmp_path / "hubbub").iterdir()
