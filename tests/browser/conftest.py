@@ -20,8 +20,11 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, Route, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 
+WAIT = 60_000
+"""Milliseconds until a page is given up: machines that run tests are busy."""
+expect.set_options(timeout=WAIT)
 FLAGS = (
     "--no-sandbox",  # CI runs as root, where Chromium has no sandbox
     "--disable-gpu",
@@ -86,7 +89,7 @@ def watched(browser: Browser) -> Iterator[OpenPage]:
             java_script_enabled=script,
         )
         contexts.append(context)
-        context.set_default_timeout(60_000)  # machines that run tests are busy
+        context.set_default_timeout(WAIT)
         context.route(lambda url: urlsplit(url).scheme in ("http", "https"), partial(_only_loopback, problems))
         page = context.new_page()
         page.on("console", lambda said: problems.append(f"console: {said.text}") if said.type == "error" else None)

@@ -117,8 +117,8 @@ def test_what_the_card_states_is_on_the_command_and_on_the_card(open_page: OpenP
     card = json.loads((place / "stated" / "draft" / "card.json").read_text(encoding="utf-8"))
     assert card["release"]["title"] == "It's “ours”" and card["release"]["curator"] == ["A", "B"]
     assert card["release"]["licence"] == "CC0-1.0" and card["release"]["contact"] == "me@library.example"
-    assert page.get_by_role("link", name="Review its rows").is_visible()
-    assert page.get_by_role("link", name="Evaluate").count() == 0
+    expect(page.get_by_role("link", name="Review its rows")).to_be_visible()
+    expect(page.get_by_role("link", name="Evaluate")).to_have_count(0)
 
     page.get_by_role("link", name="Releases").click()
     line = page.locator("#shelf tbody tr").first
@@ -138,13 +138,13 @@ def test_days_and_screening_are_counted_anew(open_page: OpenPage, address: str) 
     page.locator("#last").fill("2006-03-02")
     page.locator("#r-email").check()
     expect(page.locator("#unread")).to_be_visible()
-    assert page.locator("#start").is_disabled()
+    expect(page.locator("#start")).to_be_disabled()
     page.locator("#read-again").click()
     expect(page.locator(".counted summary")).to_contain_text(
         "2006-03-01 to 2006-03-02; screened by email", timeout=WAIT
     )
     expect(page.locator("#summary")).to_contain_text("would be released", timeout=WAIT)
-    assert page.locator("#profile dt").nth(1).inner_text() != rows
+    expect(page.locator("#profile dt").nth(1)).not_to_have_text(rows)
     says(page, "--screen email")
     says(page, "--period 2006-03-01..2006-03-02")
     expect(page.locator("#claim")).to_contain_text("between 2006-03-01 and 2006-03-02")
