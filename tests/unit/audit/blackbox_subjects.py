@@ -25,8 +25,8 @@ def noise(scale: float) -> int:
 
 
 def sound(log: Log, *, scale: float, threshold: int) -> dict[str, int]:
-    """Every count with noise, from the threshold on."""
-    drawn = {key: n + noise(scale) for key, n in counted(log).items()}
+    """Every count with noise, from the threshold on; in the order of keys, since that of users would tell of them."""
+    drawn = {key: n + noise(scale) for key, n in sorted(counted(log).items())}
     return {key: n for key, n in drawn.items() if n >= threshold}
 
 
