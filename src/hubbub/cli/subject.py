@@ -30,6 +30,7 @@ def audit_subject(
 ) -> None:
     """Look at every combination of what was given, and say what was found."""
     from hubbub.audit.blackbox.campaign import black_box
+    from hubbub.audit.blackbox.look import NOT_REFUTED
 
     found = black_box(
         subject,
@@ -56,6 +57,8 @@ def audit_subject(
     )
     if refuted:
         raise CheckFailed(f"The claim of {subject} was refuted.")
+    if unfit := [verdict.verdict for verdict in found if verdict.verdict != NOT_REFUTED]:
+        raise CheckFailed(f"{subject} could not be audited at {len(unfit)} of {len(found)} settings: it {unfit[0]}.")
 
 
 def told(verdict: BlackBoxVerdict) -> list[str]:

@@ -129,6 +129,14 @@ def test_a_campaign_that_goes_on_has_no_second_share_of_alpha(tmp_path: Path) ->
     assert [one.alpha for one in (*found, *again)] == [5e-13] * 4
 
 
+@pytest.mark.parametrize(("name", "code"), [("crashes", 1), ("always_fails", 1), ("sound", 0)])
+def test_what_could_not_be_audited_has_not_passed(hubbub: Hubbub, name: str, code: int) -> None:
+    settings = ("--set", "scale=1", "--set", "threshold=4") if name == "sound" else ("--epsilon", "1", "--delta", "0.1")
+    asked = ("--subject", f"{SUBJECTS}:{name}", *settings, "--runs", "400", "--seconds", "9000", "--limit", "600")
+    result = hubbub("audit", *asked, code=code)
+    assert ("could not be audited at 1 of 1 settings: it crashes" in result.stderr) == bool(code)
+
+
 @pytest.mark.parametrize(
     "asked",
     [
