@@ -37,6 +37,7 @@ from hubbub.log import SearchLog, read_log
 from hubbub.mechanisms import build
 from hubbub.noise import SeededNoise
 from hubbub.steps.mode import RunMode
+from made_up import make_log
 
 HERE = Path(__file__).parent
 Setting = dict[str, Any]
@@ -222,19 +223,7 @@ def sources(options: argparse.Namespace) -> Iterator[tuple[str, Path, dict[str, 
     for preset in filter(None, options.presets.split(",")):
         path = options.data / f"{preset}-{options.users}.parquet"
         if not path.exists():
-            make = [
-                sys.executable,
-                "-m",
-                "hubbub",
-                "synth",
-                "--vocabulary",
-                "made-up",
-                "--users",
-                str(options.users),
-                "--preset",
-                preset,
-            ]
-            subprocess.run([*make, "--out", str(path), "--quiet"], check=True)
+            make_log(path, options.users, preset)
         yield f"{preset}, {options.users:,} users", path, None
     outside = os.environ.get("HUBBUB_DATA")
     if not outside:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from hubbub.log import SearchLog, read_log
 from hubbub.mechanisms import Mechanism, build
 from hubbub.noise import SeededNoise
 from hubbub.steps.mode import RunMode
+from made_up import make_log
 
 BUDGETS = (("1", "1e-6"), ("2", "1e-6"), ("4", "1e-7"))
 MODE = RunMode(b"bench/utility.py")
@@ -159,19 +159,7 @@ def main() -> None:
     for preset in filter(None, options.presets.split(",")):
         path = options.data / f"{preset}-{options.users}.parquet"
         if not path.exists():
-            make = [
-                sys.executable,
-                "-m",
-                "hubbub",
-                "synth",
-                "--vocabulary",
-                "made-up",
-                "--users",
-                str(options.users),
-                "--preset",
-                preset,
-            ]
-            subprocess.run([*make, "--out", str(path), "--quiet"], check=True)
+            make_log(path, options.users, preset)
         with (
             tempfile.TemporaryDirectory() as work,
             read_log(path, format="table", memory="4GB", work=Path(work)) as log,

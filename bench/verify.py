@@ -15,8 +15,6 @@ known keys of the stage of clicks (`urls`).
 from __future__ import annotations
 
 import argparse
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,6 +38,7 @@ from hubbub.public.words import ENGLISH, vocabulary
 from hubbub.steps.keys import QUERIES
 from hubbub.steps.mode import RunMode
 from hubbub.steps.pools import fixed
+from made_up import make_log
 
 MODE = RunMode(b"bench/verify.py.")
 SHARES = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 5), Fraction(2, 5))
@@ -101,20 +100,7 @@ def opened(name: str, options: argparse.Namespace) -> Iterator[SearchLog]:
     with tempfile.TemporaryDirectory() as folder:
         if name == "aol":
             source: Any = f"{folder}/log.tsv"
-            make = [
-                sys.executable,
-                "-m",
-                "hubbub",
-                "synth",
-                "--vocabulary",
-                "made-up",
-                "--users",
-                str(options.users),
-                "--out",
-                source,
-                "--quiet",
-            ]
-            subprocess.run(make, check=True)
+            make_log(source, options.users)
             reading: dict[str, Any] = {"format": "aol"}
         elif name == "excite":
             source, reading = f"{options.data}/excite-small.log", {"format": "excite"}
