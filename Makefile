@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: venv gone demo test browser databases audit check bench pictures dist clean
+.PHONY: venv gone demo test browser databases audit check bench pictures docs dist clean
 
 venv: $(VENV)/.dev    ## the virtual environment with every test's tools, from pinned constraints
 
@@ -49,8 +49,11 @@ bench: venv           ## cost at 1, 10 and 36 million rows beside the bare engin
 pictures: venv        ## every picture of the documentation, screenshots of a demo release among them
 	$(BIN)/python docs/pictures/make.py
 
+docs: venv            ## the site: every page, searchable, with those of a demo release; opens without a network
+	$(BIN)/python tools/site site --demo demo
+
 dist: venv            ## sdist and wheel, the same bytes whoever builds them from the same commit
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build --no-isolation --outdir dist
 
 clean:
-	rm -rf $(VENV) demo dist build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) demo site dist build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -44,7 +44,7 @@ def parameters(names: str) -> str:
 
 
 def api(names: str) -> str:
-    """Public names with their signatures and first sentences."""
+    """Public names with their signatures and docstrings; of their members the first sentences."""
     return "\n".join(_entry(name, getattr(hubbub, name)) for name in names.split(", "))
 
 
@@ -52,7 +52,7 @@ def _entry(name: str, thing: Any) -> str:
     if isinstance(thing, ModuleType):  # a module named as a verb is called like the function of that name
         thing = getattr(thing, name)
     if not inspect.isclass(thing):
-        return f"### {name}\n\n`{name}{_signature(thing)}`\n\n{_first(thing)}\n"
+        return f"### {name}\n\n`{name}{_signature(thing)}`\n\n{_whole(thing)}\n"
     said = [f"### {name}\n"]
     if issubclass(thing, enum.Enum):
         return "\n".join([*said, f"{_first(thing)} Values: {', '.join(f'`{member.value}`' for member in thing)}.\n"])
@@ -63,7 +63,7 @@ def _entry(name: str, thing: Any) -> str:
         said.append(f"`{name}({own})`, all by keyword; and {', '.join(f'`{s}`' for s in shared)}.\n")
     elif not any(given.startswith("_") for given in inspect.signature(thing).parameters):
         said.append(f"`{name}{_signature(thing)}`\n")
-    said.append(f"{_first(thing)}\n")
+    said.append(f"{_whole(thing)}\n")
     rows = [f"| `{member}{given}` | {about} |" for member, given, about in _members(thing)]
     if rows and not issubclass(thing, Mechanism):
         said += ["| | |", "|---|---|", *rows, ""]
@@ -104,6 +104,10 @@ def _parameter(parameter: inspect.Parameter) -> str:
         return f"{stars}{parameter.name}{kind}"
     shown = "…" if callable(default) else str(default) if isinstance(default, enum.Enum) else repr(default)
     return f"{stars}{parameter.name}{kind} = {shown}"
+
+
+def _whole(thing: Any) -> str:
+    return inspect.getdoc(thing) or ""
 
 
 def _first(thing: Any) -> str:

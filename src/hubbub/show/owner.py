@@ -120,7 +120,7 @@ def owner_only(release: Path) -> Path:
 def charts(release: str | Path) -> dict[str, Chart]:
     """The charts of the owner's report by name, for a notebook. Not private: they show exact facts of the log.
 
-    >>> hubbub.charts("release")["coverage-rank"]   # shows itself; `.svg()` and `.png()` make pictures
+    `hubbub.charts("release")["coverage-rank"]` shows itself; `.svg()` and `.png()` make pictures.
     """
     return _charts(read(release))
 

@@ -1,0 +1,55 @@
+"""Lay the pages of the repository out for Sphinx: the same places, with a list of contents."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BESIDE = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "bench/README.md", "verify/README.md")
+FILES = ("LICENSE", "CITATION.cff")
+DEMO = "<!-- site: demo -->\n"
+LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
+SHOWN = """<iframe src="../demo/public/index.html" title="The public page of a release" class="page"></iframe>
+
+On a page of their own: <a href="../demo/public/index.html">the public page</a>, and
+<a href="../demo/owner-only/report.html">the owner's report</a>, which a real log's owner would show to nobody.
+"""
+
+
+def stage(source: Path) -> None:
+    """Copy the pages into a new folder, each as Sphinx wants it."""
+    shutil.copytree(ROOT / "docs", source / "docs", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in (*BESIDE, *FILES):
+        (source / name).parent.mkdir(exist_ok=True)
+        shutil.copy2(ROOT / name, source / name)
+    for page in source.rglob("*.md"):
+        page.write_text(set_links(page.read_text(encoding="utf-8")).replace(DEMO, SHOWN), encoding="utf-8")
+    first = source / "README.md"
+    first.write_text(first.read_text(encoding="utf-8") + contents(source), encoding="utf-8")
+
+
+def set_links(text: str) -> str:
+    """A link to a page that is HTML already opens it; Sphinx would offer it as a file to keep."""
+    return LINK.sub(lambda link: f'<a href="{link[2]}">{link[1]}</a>' if link[2].endswith(".html") else link[0], text)
+
+
+def contents(source: Path) -> str:
+    """What the side of every page lists: what docs/index.md links, under its own headings, each page once."""
+    index = source / "docs" / "index.md"
+    said, seen = [_tree("", ["docs/index"])], {"docs/index", "README"}
+    for section in index.read_text(encoding="utf-8").split("\n## ")[1:]:
+        title, _, text = section.partition("\n")
+        targets = [found[2] for found in LINK.finditer(text) if found[2].endswith(".md")]
+        names = [str((index.parent / target).resolve().relative_to(source.resolve()))[:-3] for target in targets]
+        fresh = [name for name in dict.fromkeys(names) if name not in seen]
+        said.append(_tree(title, fresh))
+        seen.update(fresh)
+    rest = {str(page.relative_to(source))[:-3] for page in source.rglob("*.md")} - seen
+    return "\n".join([*said, _tree("More", sorted(rest))])
+
+
+def _tree(title: str, names: list[str]) -> str:
+    caption = f":caption: {title}\n" if title else ""
+    return "\n```{toctree}\n:hidden:\n" + caption + "\n" + "\n".join(f"/{name}" for name in names) + "\n```\n"
