@@ -23,15 +23,24 @@ LOADED = [
 
 def forked(target: Callable[..., object], *arguments: Any) -> int | None:
     """Run a function in a process of its own, for five minutes at most, and give back its exit code."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(LOADED)
-    process = context.Process(target=target, args=arguments)
+    process = _server().Process(target=target, args=arguments)
     process.start()
     process.join(300)
     if process.exitcode is None:
         process.kill()
         process.join()
     return process.exitcode
+
+
+def spawn_by_forking() -> None:
+    """From now on, this process forks what it would spawn: a pool of processes need not import everything anew."""
+    multiprocessing.context._concrete_contexts["spawn"] = _server()  # type: ignore[attr-defined]
+
+
+def _server() -> Any:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(LOADED)
+    return context
 
 
 def say_into(said: Path) -> None:

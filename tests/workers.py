@@ -1,4 +1,4 @@
-"""Which tests go to one worker, and in which order: whole files, and the whole folders whose tests share a process.
+"""How many workers, which tests go to one, and in which order: whole files, and folders whose tests share a process.
 
 A session of Spark, a Chromium or a release that a file's tests share is then made once. What takes longest starts
 first, so that no worker is idle at the end. xdist's own `xdist_group` is not used: it writes the group into the id of
@@ -7,6 +7,8 @@ a test, which pytest from 9.2 on ignores without a word.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -36,6 +38,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return LONGEST.index(name) if name in LONGEST else len(LONGEST), item.path in alone
 
     items.sort(key=turn)
+
+
+@pytest.hookimpl(optionalhook=True, wrapper=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """One more than there are cores: tests wait for Java, for Chromium and for processes, and leave a core idle."""
+    cores = yield
+    return cores + 1 if cores and "PYTEST_XDIST_AUTO_NUM_WORKERS" not in os.environ else cores
 
 
 @pytest.hookimpl(optionalhook=True)

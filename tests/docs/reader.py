@@ -16,7 +16,7 @@ import types
 from pathlib import Path
 
 from tests.docs.blocks import Block, blocks, name
-from tests.forked import forked, say_into
+from tests.forked import forked, say_into, spawn_by_forking
 
 SHELL_ONLY = set("|&;<$`~*?(){}#")
 TOGETHER = re.compile(r"<<|^(cd|export|for|if|while|\w+=)\b", re.MULTILINE)
@@ -32,6 +32,7 @@ def read(page: Path, where: Path) -> None:
 def _read(page: Path, where: Path, said: Path) -> None:
     """In the process of the page."""
     say_into(said)
+    spawn_by_forking()
     os.chdir(where)
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     os.environ["HUBBUB_LEDGER"] = str(where / "ledger-of-the-page.sqlite")

@@ -24,7 +24,6 @@ from hubbub.audit.checks.exact import EnumeratingNoise, distribution, hockey_sti
 from hubbub.audit.checks.search import bad_neighbours
 from hubbub.audit.checks.statistical import LEVEL, SEEDS, lower, sampled, seeds, upper
 from hubbub.audit.mutants import COUNTS, Mutant
-from hubbub.audit.mutants.fault import Fault
 from hubbub.audit.mutants.series import SERIES_MUTANTS
 from hubbub.audit.mutants.shared import SHARED_MUTANTS
 from hubbub.audit.neighbours import threshold_pairs
@@ -196,15 +195,6 @@ def test_replication_is_independent_runs() -> None:
     values = drawn.of(("queries", "q"))
     assert (values != ABSENT).all()
     assert abs(float(np.corrcoef(values[1:], values[:-1])[0, 1])) < 0.08
-
-
-@pytest.mark.parametrize(
-    "fault", [f for f in SHARED_MUTANTS if "card" in f.name or "fork" in f.name], ids=lambda f: f.name
-)
-def test_a_planted_fault_is_taken_out_again(fault: Fault) -> None:
-    with fault.planted():
-        assert any(row.refuted for row in fault.detector())
-    assert not next(iter(fault.detector())).refuted
 
 
 def test_a_search_finds_what_hand_made_neighbours_miss() -> None:

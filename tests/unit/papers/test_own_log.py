@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import stat
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import Hubbub, document
+from tests.conftest import Hubbub, document, run_hubbub
 from tests.made_up import synthesise
 
 from hubbub.log import read_log
@@ -28,20 +29,35 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture
-def asked(log: Path, tmp_path: Path) -> list[str]:
-    names = ["--population", "staff", "--dataset", "spring", "--ledger", str(tmp_path / "ledger.db")]
-    reading = ["--log", str(log), "--format", "aol"]
-    return ["--experiments", *reading, "--draws", "2", *names, "--out", str(tmp_path / "out")]
+@dataclass(frozen=True)
+class Reproduced:
+    """One run on that log, which several tests look at: what was asked, said and booked."""
+
+    asked: tuple[str, ...]
+    out: Path
+    said: str
+    looks: list[str]
+    entries: int
+
+
+@pytest.fixture(scope="module")
+def run(log: Path, tmp_path_factory: pytest.TempPathFactory) -> Reproduced:
+    place = tmp_path_factory.mktemp("reproduced")
+    names = ("--population", "staff", "--dataset", "spring", "--ledger", str(place / "ledger.db"))
+    reading = ("--log", str(log), "--format", "aol", "--draws", "2")
+    asked = ("korolova/fractions", "--experiments", *reading, *names, "--out", str(place / "out"))
+    said = run_hubbub("reproduce", *asked).output
+    with Ledger(place / "ledger.db") as book:
+        looks = [look.command for look in book.looks("staff", "spring")]
+        return Reproduced(asked, place / "out", said, looks, len(book.entries("staff")))
 
 
 def test_the_rows_are_of_that_log_and_stay_with_its_owner(
-    hubbub: Hubbub, asked: list[str], log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hubbub: Hubbub, run: Reproduced, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = hubbub("reproduce", "korolova/fractions", *asked)
-    assert "OWNER ONLY" in said.output and "On the log staff/spring." in said.output
-    assert "records this look at staff/spring" in " ".join(said.output.split())
-    folder = tmp_path / "out" / "owner-only"
+    assert "OWNER ONLY" in run.said and "On the log staff/spring." in run.said
+    assert "records this look at staff/spring" in " ".join(run.said.split())
+    folder = run.out / "owner-only"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700 and "DO NOT PUBLISH" in (folder / "NOT-PRIVATE.txt").read_text()
     kept = json.loads((folder / "rows.json").read_text(encoding="utf-8"))
     assert "NOT PRIVATE. DO NOT PUBLISH." in (folder / "papers.html").read_text(encoding="utf-8")
@@ -51,25 +67,22 @@ def test_the_rows_are_of_that_log_and_stay_with_its_owner(
         assert row["evaluated"]["distinct in the log"]["draws"] == [len(distinct)] * 2, "both draws are of this log"
         assert row["parameters"].startswith("the log;")
     monkeypatch.setattr(draws, "draw", lambda *_: pytest.fail("run again"))
-    again: dict[str, Any] = document(hubbub("reproduce", "korolova/fractions", *asked, "--json"))
+    again: dict[str, Any] = document(hubbub("reproduce", *run.asked, "--json"))
     assert again["rows"] == kept["rows"], "what is there is not run again"
 
 
-def test_the_look_is_in_the_ledger(hubbub: Hubbub, asked: list[str], log: Path, tmp_path: Path) -> None:
-    hubbub("reproduce", "korolova/fractions", *asked)
-    with Ledger(tmp_path / "ledger.db") as book:
-        assert [look.command for look in book.looks("staff", "spring")] == ["reproduce"]
-        assert not book.entries("staff"), "nothing is spent"
+def test_the_look_is_in_the_ledger(run: Reproduced) -> None:
+    assert run.looks == ["reproduce"]
+    assert not run.entries, "nothing is spent"
 
 
-def test_rows_of_two_logs_are_not_mixed(hubbub: Hubbub, asked: list[str], log: Path, tmp_path: Path) -> None:
-    hubbub("reproduce", "korolova/fractions", *asked)
-    other = tmp_path / "other.tsv"
+def test_rows_of_two_logs_are_not_mixed(hubbub: Hubbub, run: Reproduced, log: Path, tmp_path: Path) -> None:
+    other, asked = tmp_path / "other.tsv", list(run.asked)
     synthesise(USERS, other, preset="aol", seed=12)
     asked[asked.index(str(log))] = str(other)
-    assert "rows of another log" in hubbub("reproduce", "korolova/fractions", *asked, code=2).output
-    asked[asked.index(str(tmp_path / "out"))] = str(tmp_path)
-    assert "something else" in hubbub("reproduce", "korolova/fractions", *asked, code=2).output
+    assert "rows of another log" in hubbub("reproduce", *asked, code=2).output
+    asked[asked.index(str(run.out))] = str(tmp_path)
+    assert "something else" in hubbub("reproduce", *asked, code=2).output
 
 
 def test_what_the_log_lacks_is_said_and_the_rest_goes_on(tmp_path: Path) -> None:

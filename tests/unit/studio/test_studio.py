@@ -25,6 +25,11 @@ def test_looking_at_pages_makes_no_ledger(tmp_path: Path, own_ledger: Path) -> N
     assert not own_ledger.exists()
 
 
+def test_drawings_are_told_in_words_before_they_are_drawn(client: Client) -> None:
+    page = get(client, "/").text
+    assert page.count('role="img"') == 2 and 'aria-label=""' not in page
+
+
 def test_a_release_can_be_searched_and_walked(client: Client, studio: Studio, tmp_path: Path) -> None:
     publish(tmp_path / "made" / "public", some_tables())
     studio.add(tmp_path / "made")
