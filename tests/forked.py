@@ -12,6 +12,7 @@ import pkgutil
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def spawn_by_forking() -> None:
     multiprocessing.context._concrete_contexts["spawn"] = _server()  # type: ignore[attr-defined]
 
 
-def _server() -> Any:
+def _server() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(LOADED)
     return context
