@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -129,6 +130,24 @@ def test_formulas_are_set_when_the_site_is_built(site: Path) -> None:
     proof = (site / "docs" / "proofs" / "crowd.html").read_text(encoding="utf-8")
     assert "finite set H<sub>u</sub> of her" in proof and "U = 2<sup>k</sup>" in proof
     assert '<pre class="formula">μ<sub>r</sub>² = m<sub>r</sub>² 4<sup>k</sup> / (m<sub>r</sub> V − 4)' in proof
+
+
+def test_notebooks_are_shown_with_what_they_print_and_draw(site: Path) -> None:
+    for notebook in sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")):
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        assert not any(cell.get("outputs") or cell.get("execution_count") for cell in cells), "kept without outputs"
+        page = (site / "docs" / "notebooks" / notebook.name).with_suffix(".html").read_text(encoding="utf-8")
+        assert page.count("<img") == 1, f"{notebook.name}: one chart"
+        assert page.count("highlight-text") >= 3, f"{notebook.name}: what its cells printed"
+        assert (site / "_downloads").exists() and f"/{notebook.name}" in page, "the file itself, to run"
+
+
+def test_a_cell_that_fails_stops_the_build(tmp_path: Path) -> None:
+    bad = {"cells": [{"cell_type": "code", "source": ["1 / 0"]}]}
+    (tmp_path / "bad.ipynb").write_text(json.dumps(bad), encoding="utf-8")
+    command = [sys.executable, str(ROOT / "tools" / "site" / "notebooks.py"), str(tmp_path / "bad.ipynb")]
+    ran = subprocess.run([*command, str(tmp_path / "bad.md")], capture_output=True, text=True)
+    assert ran.returncode and "bad.ipynb, cell 0" in ran.stderr and not (tmp_path / "bad.md").exists()
 
 
 def test_a_folder_that_is_no_site_is_left_alone(tmp_path: Path) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+NOTEBOOKS = Path(__file__).resolve().with_name("notebooks.py")
 ROOT = Path(__file__).resolve().parents[2]
 BESIDE = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "bench/README.md", "verify/README.md")
 FILES = ("LICENSE", "CITATION.cff")
@@ -24,6 +27,9 @@ def stage(source: Path) -> None:
     for name in (*BESIDE, *FILES):
         (source / name).parent.mkdir(exist_ok=True)
         shutil.copy2(ROOT / name, source / name)
+    for notebook in sorted(source.rglob("*.ipynb")):
+        run = [sys.executable, str(NOTEBOOKS), str(notebook), str(notebook.with_suffix(".md"))]
+        subprocess.run(run, check=True)
     for page in source.rglob("*.md"):
         page.write_text(set_links(page.read_text(encoding="utf-8")).replace(DEMO, SHOWN), encoding="utf-8")
     first = source / "README.md"
@@ -31,8 +37,21 @@ def stage(source: Path) -> None:
 
 
 def set_links(text: str) -> str:
-    """A link to a page that is HTML already opens it; Sphinx would offer it as a file to keep."""
-    return LINK.sub(lambda link: f'<a href="{link[2]}">{link[1]}</a>' if link[2].endswith(".html") else link[0], text)
+    """Links as a site has them.
+
+    A notebook is the page that was made of it, unless the link names the file itself. A page that is HTML already
+    opens; Sphinx would offer it as a file to keep.
+    """
+
+    def link(found: re.Match[str]) -> str:
+        shown, target = found[1], found[2]
+        if target.endswith(".html"):
+            return f'<a href="{target}">{shown}</a>'
+        if target.endswith(".ipynb") and shown != f"`{Path(target).name}`":
+            return f"[{shown}]({target.removesuffix('.ipynb')}.md)"
+        return found[0]
+
+    return LINK.sub(link, text)
 
 
 def contents(source: Path) -> str:
@@ -41,8 +60,8 @@ def contents(source: Path) -> str:
     said, seen = [_tree("", ["docs/index"])], {"docs/index", "README"}
     for section in index.read_text(encoding="utf-8").split("\n## ")[1:]:
         title, _, text = section.partition("\n")
-        targets = [found[2] for found in LINK.finditer(text) if found[2].endswith(".md")]
-        names = [str((index.parent / target).resolve().relative_to(source.resolve()))[:-3] for target in targets]
+        targets = [(index.parent / found[2]).resolve() for found in LINK.finditer(text) if found[2].endswith(".md")]
+        names = [str(target.relative_to(source.resolve()).with_suffix("")) for target in targets]
         fresh = [name for name in dict.fromkeys(names) if name not in seen]
         said.append(_tree(title, fresh))
         seen.update(fresh)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +39,10 @@ def test_the_mass_at_the_threshold_is_found_and_shown_again(tmp_path: Path) -> N
     assert found.with_her.keys() - found.without.keys() == {"victim"}
     assert sum(map(len, found.with_her.values())) <= 2, "shrunk"
     assert found.rates is not None and found.rates[0] > 0.2 and found.rates[1] == 0
+    shares = (
+        rf"{100 * found.rates[0]:.4g} % of \d+ runs on the one log, 0 % on the other, so at most 9.894 % was allowed"
+    )
+    assert re.search(shares, found.seen), found.seen
     assert len(found.script.splitlines()) <= 12
     ran = subprocess.run(
         [sys.executable, "-c", found.script], cwd=ROOT, capture_output=True, text=True, check=True, timeout=300

@@ -349,7 +349,8 @@ def _refutation(
     logs = pair.logs if her else pair.logs[::-1]
     allowed = min(1.0, math.exp(at.epsilon) * q + at.delta)
     seen = (
-        f"{bet.event.words}: {p:.4g} of {bet.pairs} runs on the one log, {q:.4g} on the other, so at most {allowed:.4g}"
+        f"{bet.event.words}: {100 * p:.4g} % of {bet.pairs} runs on the one log, {100 * q:.4g} % on the other, so at "
+        f"most {100 * allowed:.4g} %"
     )
     return BlackBoxVerdict(
         *about,
