@@ -1,7 +1,7 @@
 """The black box beside the audit that knows the code: sound settings, and broken versions of hubbub's own mechanisms.
 
-    python bench/blackbox.py --runs 20000 --out found.jsonl     every setting and every mutant; resumed where it ended
-    python bench/blackbox.py --table found.jsonl                the table of bench/README.md
+    python bench/blackbox.py --runs 3000 --most 2 --out bench/data/blackbox.jsonl    every mutant; resumed where it ended
+    python bench/blackbox.py --table bench/data/blackbox.jsonl                       the table of docs/blackbox.md
 
 A mutant counts as caught once it was refuted at one of the settings that it concerns; the others are then left out.
 """
@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import defaultdict
+import sys
+import time
+from collections import Counter, defaultdict
 from pathlib import Path
 
 from hubbub.audit import black_box
@@ -19,12 +21,18 @@ from hubbub.audit.blackbox.ours import settings
 SUBJECT = "hubbub.audit.blackbox.ours:release"
 
 
-def campaign(runs: int, out: Path, only: str) -> None:
+def campaign(runs: int, out: Path, only: str, most: int, minutes: float) -> None:
+    """Look at what is left, each mutant at so many settings at most, until the time is over."""
     caught: set[tuple[str, str]] = set()
+    looked: Counter[tuple[str, str]] = Counter()
+    until = time.monotonic() + 60 * minutes
     for asked in settings():
         which = asked["mechanism"], asked["mutant"]
-        if which in caught or (only and asked["mechanism"] != only):
+        if which in caught or looked[which] >= most or (only and asked["mechanism"] != only):
             continue
+        if time.monotonic() > until:
+            sys.exit("the time is over; the same command goes on")
+        looked[which] += 1
         found = black_box(SUBJECT, settings=asked, runs=runs, seconds=3600, limit=60, out=out)[0]
         print(f"{found.verdict:12} {found.seconds:6.1f} s  {asked}  {found.event}", flush=True)
         if found.refuted and asked["mutant"]:
@@ -56,7 +64,9 @@ def table(out: Path) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=20_000)
+    parser.add_argument("--runs", type=int, default=3_000)
+    parser.add_argument("--most", type=int, default=2, help="settings at which a mutant is looked at")
+    parser.add_argument("--minutes", type=float, default=1e6, help="begin no setting after so long")
     parser.add_argument("--mechanism", default="")
     parser.add_argument("--out", type=Path, default=Path("blackbox.jsonl"))
     parser.add_argument("--table", type=Path)
@@ -64,4 +74,4 @@ if __name__ == "__main__":
     if given.table:
         table(given.table)
     else:
-        campaign(given.runs, given.out, given.mechanism)
+        campaign(given.runs, given.out, given.mechanism, given.most, given.minutes)

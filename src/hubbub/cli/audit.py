@@ -47,6 +47,10 @@ def audit(
     limit: Annotated[float, typer.Option(help="Seconds after which one run of a subject hangs.")] = 10.0,
     workers: Annotated[int, typer.Option(help="How many settings are looked at side by side.")] = 1,
     timing: Annotated[bool, typer.Option("--timing", help="How long a run takes is part of its output.")] = False,
+    python: Annotated[
+        str,
+        typer.Option(help="Run the subject under this Python, such as env/bin/python, without hubbub.", metavar="P"),
+    ] = "",
     out: Annotated[
         Path | None, typer.Option(help="Keep the verdicts on a subject here, line by line, and go on from them.")
     ] = None,
@@ -62,7 +66,7 @@ def audit(
     if subject is not None:
         from hubbub.cli.subject import audit_subject
 
-        asked = (subject, epsilon, delta, set_ or [], neighbours, seconds, runs, limit, workers, timing, out)
+        asked = (subject, epsilon, delta, set_ or [], neighbours, seconds, runs, limit, workers, timing, python, out)
         audit_subject(*asked, terminal=terminal)
         return
     from hubbub.audit import audit as run_audit

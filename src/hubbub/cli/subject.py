@@ -24,6 +24,7 @@ def audit_subject(
     limit: float,
     workers: int,
     timing: bool,
+    python: str,
     out: Path | None,
     *,
     terminal: Terminal,
@@ -43,6 +44,7 @@ def audit_subject(
         limit=limit,
         workers=workers,
         timing=timing,
+        python=python,
         out=out,
         say=terminal.note,
     )

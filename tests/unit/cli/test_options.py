@@ -54,7 +54,7 @@ PROMISED = {
     "withdraw": "release! --reason! --superseded-by",
     "index": "folder! --out! --population",
     "audit": "--mechanism --quick=False --mutants=False --subject --epsilon= --delta= --set --neighbours=add-remove "
-    "--seconds=60.0 --runs --limit=10.0 --workers=1 --timing=False --out",
+    "--seconds=60.0 --runs --limit=10.0 --workers=1 --timing=False --python= --out",
     "reproduce": "id --experiments=False --users --draws --seed --out --log --format --columns --canonical-urls "
     "--separator --encoding --time-format --query-parameter --drop-agents --max-searches-a-day --query --table "
     "--own-query --screen --deny --allow "

@@ -2,6 +2,8 @@
 
     outcome     what a subject gave back, and the events that are looked for in it
     runs        a subject in a process of its own: time limit, no network, errors as outputs
+    served      what runs in that process: a file of its own, for any Python
+    another     a subject under another Python, with packages that hubbub has not
     walk        noise that is walked through exactly, where a subject takes its noise as an argument
     logs        neighbouring logs: worst cases, random changes of them, smaller ones
     evidence    how sure a violation is, whenever one stops looking

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hubbub.audit.blackbox.look import ALPHA, BlackBoxVerdict, look
-from hubbub.audit.blackbox.runs import load
+from hubbub.audit.blackbox.runs import SLOWEST_IMPORT, SubjectProcess, Unfit, load
 from hubbub.errors import InputError, ParameterError
 
 NEIGHBOURS = ("add-remove", "replace")
@@ -30,6 +30,7 @@ def black_box(
     seed: int = 1,
     timing: bool = False,
     runs: int | None = None,
+    python: str = "",
     out: str | Path | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> list[BlackBoxVerdict]:
@@ -38,8 +39,8 @@ def black_box(
     The function gets a dict of users and their keys, and those of `epsilon`, `delta` and the settings that it takes by
     name; it returns released keys, with counts or without. Where ε or δ is not given, the function's own attribute
     `claims`, called with the settings, says both. `seconds` (or so many `runs`) are for each setting, `limit` is for
-    each run; with `timing`, how long a run takes counts as part of its output. All settings
-    together are refuted by accident with probability at most `alpha`. With `out`, each verdict is kept there as a
+    each run; with `timing`, how long a run takes counts as part of its output. With `python`, the subject runs under
+    that Python, which needs nothing of hubbub's. All settings together are refuted by accident with probability at most `alpha`. With `out`, each verdict is kept there as a
     line of JSON, and settings that stand there are not looked at again.
     """
     if neighbours not in NEIGHBOURS:
@@ -48,7 +49,7 @@ def black_box(
         raise ParameterError(
             "Times and workers are above 0, alpha is between 0 and 1.", given=f"{seconds}, {limit}, {workers}, {alpha}"
         )
-    asked = list(combinations(settings or {}, epsilon, delta, subject))
+    asked = list(combinations(settings or {}, epsilon, delta, subject, python))
     path = None if out is None else Path(out)
     known = {} if path is None or not path.exists() else dict(_kept(path))
     todo = [one for one in asked if _key(subject, *one, neighbours) not in known]
@@ -60,7 +61,7 @@ def black_box(
     def one(asked: tuple[dict[str, Any], float, float]) -> BlackBoxVerdict:
         chosen, e, d = asked
         found = look(subject, e, d, chosen, neighbours=neighbours, seconds=seconds, limit=limit,
-                     alpha=share, seed=seed, timing=timing, runs=runs)  # fmt: skip
+                     alpha=share, seed=seed, timing=timing, runs=runs, python=python)  # fmt: skip
         say(f"{found.verdict}: ε = {e:g}, δ = {d:g} {chosen or ''}")
         return found
 
@@ -78,6 +79,7 @@ def combinations(
     epsilon: float | Sequence[float] | None,
     delta: float | Sequence[float] | None,
     subject: str,
+    python: str = "",
 ) -> Iterable[tuple[dict[str, Any], float, float]]:
     """Every combination of settings with the ε and δ that are claimed there."""
     for values in itertools.product(*(_several(value) for value in settings.values())):
@@ -85,14 +87,14 @@ def combinations(
         if epsilon is not None and delta is not None:
             pairs = list(itertools.product(_several(epsilon), _several(delta)))
         else:
-            claims = getattr(load(subject), "claims", None)
-            if claims is None:
+            stated = _claims(subject, chosen, python)
+            if stated is None:
                 raise ParameterError(
                     "It is not said what the subject claims.",
                     given=f"epsilon {epsilon}, delta {delta}",
                     next="state ε and δ, or give the function an attribute `claims` that returns them for its settings",
                 )
-            pairs = [claims(**chosen)]
+            pairs = [stated]
         for e, d in pairs:
             if not (0 <= float(e) < float("inf") and 0 <= float(d) < 1):
                 raise ParameterError(
@@ -101,6 +103,18 @@ def combinations(
                     allowed="ε from 0, δ from 0 and below 1",
                 )
             yield chosen, float(e), float(d)
+
+
+def _claims(subject: str, chosen: dict[str, Any], python: str) -> tuple[float, float] | None:
+    """What the subject itself says that it claims at these settings."""
+    if python:
+        try:
+            with SubjectProcess(subject, chosen, SLOWEST_IMPORT, python) as process:
+                return process.claims(chosen)
+        except Unfit as unfit:
+            raise InputError("The subject cannot be asked what it claims.", given=f"{subject}: {unfit.seen}") from unfit
+    claims = getattr(load(subject), "claims", None)
+    return None if claims is None else claims(**chosen)
 
 
 def _several(value: Any) -> Sequence[Any]:

@@ -42,9 +42,11 @@ class BlackBoxVerdict:
     alpha: float = ALPHA
     """The chance of a refutation by accident, over everything that was looked at in this setting."""
     evidence: float | None = None
-    """log10 of the likelihood ratio against the guarantee; None where the law was walked through."""
+    """log10 of the ratio that decided: the mean over all events watched on that pair, or, on a smaller pair, of the one
+    that was tested again there. None where the law was walked through."""
     power: float | None = None
-    """The chance of an event, impossible without her, from which on it would have been refuted."""
+    """The chance of an event, impossible without her, from which on it would have been refuted on the pair of logs that
+    was watched longest; on others it would have had to be more likely."""
     with_her: Log | None = None
     without: Log | None = None
     event: str = ""
@@ -116,6 +118,7 @@ def look(
     seed: int = 1,
     timing: bool = False,
     runs: int | None = None,
+    python: str = "",
     say: Callable[[str], None] = lambda _: None,
 ) -> BlackBoxVerdict:
     """Try to refute that a subject is (ε, δ)-private at these settings; `limit` is the time of one run.
@@ -127,7 +130,7 @@ def look(
     began = time.monotonic()
     process: SubjectProcess | None = None
     try:
-        process = SubjectProcess(subject, {**given, "epsilon": epsilon, "delta": delta}, limit)
+        process = SubjectProcess(subject, {**given, "epsilon": epsilon, "delta": delta}, limit, python)
         dice = random.Random(seed)  # noqa: S311  (which logs are tried, not noise)
         at = Looking(process, epsilon, delta, neighbours == "replace", seconds, alpha, dice, say, timing, runs)
         found = _found(at, about)
@@ -155,7 +158,9 @@ def _found(at: Looking, about: tuple[str, dict[str, Any], float, float, str]) ->
         return _refutation(at, about, *_shrunk(at, *won))
     power = at.power if math.isfinite(at.power) else None
     seen = (
-        f"an event of chance {power:.3g} that needs her would have been seen" if power else "too few to see any event"
+        f"an event of chance {power:.3g} that needs her would have been seen on the pair of logs watched longest"
+        if power
+        else "too few to see any event"
     )
     seen = f"{at.process.runs} runs; {seen}"
     seen = seen if exact is None else f"{exact.seen}; {seen}"
@@ -227,7 +232,7 @@ def _walked(
     at: Looking, about: tuple[str, dict[str, Any], float, float, str], pairs: list[LogPair]
 ) -> BlackBoxVerdict | None:
     """The exact δ(ε) of small pairs, where the subject takes its noise as an argument and its law can be enumerated."""
-    from hubbub.audit.checks.exact import hockey_stick
+    from hubbub.audit.checks.exact import surely
 
     worst, lumped_there, walked = 0.0, 0.0, 0
     for pair in pairs:
@@ -236,15 +241,13 @@ def _walked(
         one, other = (at.process.law(log) for log in pair.logs)
         if one is None or other is None:
             return None
-        (p, lumped), (q, more) = one, other
         walked += 1
-        up = math.exp(min(at.epsilon, 700.0))
-        for left, right, her in ((p, q, True), (q, p, False)):
-            unsure = lumped + up * more if her else more + up * lumped  # what lies beyond the ends of either law
-            delta = hockey_stick(left, right, at.epsilon) - unsure  # type: ignore[arg-type]
+        for left, right, her in ((one, other, True), (other, one, False)):
+            delta, unsure = surely(left, right, min(at.epsilon, 700.0))  # type: ignore[arg-type]
             if delta > at.delta * (1 + 1e-9) + 1e-12:
                 seen = f"δ({at.epsilon:g}) is {delta:.6g}, {at.delta:g} is claimed: every value of the noise was tried"
-                most = max(left, key=lambda out: left[out] - math.exp(at.epsilon) * right.get(out, 0.0))
+                p, q = left[0], right[0]
+                most = max(p, key=lambda out: p[out] - math.exp(at.epsilon) * q.get(out, 0.0))
                 event = OutputEvent("keys", "\0".join(sorted(most.counts)))
                 logs = pair.logs if her else pair.logs[::-1]
                 return BlackBoxVerdict(*about, verdict=REFUTED, seen=seen, with_her=logs[0], without=logs[1],
@@ -295,8 +298,11 @@ def _thought_of(pair: LogPair) -> tuple[tuple[OutputEvent, bool], ...]:
     return tuple((event, her) for event in (*shown, OutputEvent("rows at least", number=1)) for her in (True, False))
 
 
-def _test(at: Looking, guesses: list[Guess], alpha: float, until: float) -> tuple[LogPair, Bet, bool] | None:
-    """Bet on the events of all guesses with fresh runs, in turn, until one ratio is 1/α, or the time is over."""
+def _test(at: Looking, guesses: list[Guess], alpha: float, until: float) -> tuple[LogPair, Bet, bool, float] | None:
+    """Bet on the events of all guesses with fresh runs, in turn, until one ratio is 1/α, or the time is over.
+
+    What is won: the pair, the event that did most for it with its direction, and the logarithm of the ratio.
+    """
     running = [(guess.pair, [(Bet(event), her) for event, her in guess.events]) for guess in guesses]
     share = math.log(len(running) / alpha) if running else 0.0
     best = dict.fromkeys(range(len(running)), 0.0)  # the largest ratio of each, by its logarithm
@@ -310,8 +316,8 @@ def _test(at: Looking, guesses: list[Guess], alpha: float, until: float) -> tupl
             at.watched = max(at.watched, bets[0][0].pairs)
             ratios = [bet.logarithm(at.epsilon, at.delta) for bet, _ in bets]
             best[n] = max(ratios)
-            if mean_of_logs(ratios) >= share:
-                return pair, *bets[ratios.index(best[n])]
+            if (won := mean_of_logs(ratios)) >= share:
+                return pair, *bets[ratios.index(best[n])], won
     for _, bets in running:
         at.power = min(
             at.power, smallest_seen(bets[0][0].pairs, alpha / len(running) / len(bets), at.epsilon, at.delta)
@@ -319,7 +325,7 @@ def _test(at: Looking, guesses: list[Guess], alpha: float, until: float) -> tupl
     return None
 
 
-def _shrunk(at: Looking, pair: LogPair, bet: Bet, her: bool) -> tuple[LogPair, Bet, bool]:
+def _shrunk(at: Looking, pair: LogPair, bet: Bet, her: bool, won: float) -> tuple[LogPair, Bet, bool, float]:
     """The smallest pair on which the event is still as bad, tested again with fresh runs."""
     smallest, again, runs = pair, True, min(bet.pairs, 8 * ROUND)
     while again and at.spent() < 1:
@@ -337,13 +343,13 @@ def _shrunk(at: Looking, pair: LogPair, bet: Bet, her: bool) -> tuple[LogPair, B
         for _ in range(max(4, 2 * bet.pairs // ROUND)):
             one, other = at.process.sample_both(smallest.logs, ROUND)
             tested.watch(*((one, other) if her else (other, one)))
-            if tested.logarithm(at.epsilon, at.delta) >= math.log(4 / at.alpha):
-                return smallest, tested, her
-    return pair, bet, her
+            if (ratio := tested.logarithm(at.epsilon, at.delta)) >= math.log(4 / at.alpha):
+                return smallest, tested, her, ratio
+    return pair, bet, her, won
 
 
 def _refutation(
-    at: Looking, about: tuple[str, dict[str, Any], float, float, str], pair: LogPair, bet: Bet, her: bool
+    at: Looking, about: tuple[str, dict[str, Any], float, float, str], pair: LogPair, bet: Bet, her: bool, won: float
 ) -> BlackBoxVerdict:
     p, q = bet.rates
     logs = pair.logs if her else pair.logs[::-1]
@@ -358,7 +364,7 @@ def _refutation(
         seen=f"{seen} was allowed",
         runs=at.process.runs,
         alpha=at.alpha,
-        evidence=round(bet.logarithm(at.epsilon, at.delta) / math.log(10), 1),
+        evidence=round(won / math.log(10), 1),
         with_her=logs[0],
         without=logs[1],
         event=bet.event.words,

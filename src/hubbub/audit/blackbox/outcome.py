@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hubbub.errors import InputError
+from hubbub.audit.blackbox.served import rows_of
 
 SLOW = (0.01, 0.1, 1.0)
 """Seconds between which times of a run are told apart: an observer with a clock sees no more."""
@@ -31,25 +30,14 @@ class RunOutcome:
 
 def outcome_of(result: Any, seconds: float) -> RunOutcome:
     """What a subject returned: a mapping of keys to counts, or an iterable of keys or of (key, count) pairs."""
-    pace = sum(seconds > limit for limit in SLOW)
-    if result is None:
-        return RunOutcome(form="None", pace=pace)
-    given: Iterable[Any] = result.items() if isinstance(result, Mapping) else result
-    if isinstance(result, str | bytes) or not isinstance(given, Iterable):
-        raise InputError(
-            "The subject returned nothing that can be read as released keys.",
-            given=f"{type(result).__name__}: {str(result)[:80]}",
-            allowed="a mapping of keys to counts, or a list of keys or of (key, count) pairs",
-        )
-    rows: list[tuple[str, float | None]] = []
-    kinds = set()
-    for one in sorted(given, key=str) if isinstance(result, set | frozenset) else given:
-        pair = isinstance(one, tuple | list) and len(one) == 2
-        key, count = (one[0], one[1]) if pair else (one, None)
-        kinds.add(f"{type(key).__name__}: {type(count).__name__}")
-        number = None if count is None else float(count)
-        rows.append((str(key), None if number is None or math.isnan(number) else number))
-    return RunOutcome(tuple(rows), f"{type(result).__name__} of {', '.join(sorted(kinds)) or 'nothing'}", pace=pace)
+    rows, form = rows_of(result)
+    return outcome_from({"rows": rows, "form": form, "error": "", "seconds": seconds})
+
+
+def outcome_from(told: Mapping[str, Any]) -> RunOutcome:
+    """One outcome as the subject's process tells it."""
+    rows = tuple((key, count) for key, count in told["rows"])
+    return RunOutcome(rows, told["form"], told["error"], sum(told["seconds"] > limit for limit in SLOW))
 
 
 @dataclass(frozen=True)

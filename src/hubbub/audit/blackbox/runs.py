@@ -6,26 +6,25 @@ The process is started anew for each setting and answers batches: a log and a nu
 from __future__ import annotations
 
 import contextlib
-import importlib
 import inspect
 import multiprocessing
 import os
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
 
+from hubbub.audit.blackbox import served
+from hubbub.audit.blackbox.another import AnotherPython
 from hubbub.audit.blackbox.logs import Log
-from hubbub.audit.blackbox.outcome import RunOutcome, outcome_of
+from hubbub.audit.blackbox.outcome import RunOutcome, outcome_from
 from hubbub.errors import InputError
 
-NETWORK = "needs the network"
 HANGS = "hangs"
 CRASHES = "crashes"
-UNREADABLE = "returns no keys"
 BATCH = 64
+SLOWEST_IMPORT = 60.0
 MOST_WALKED = 20_000
 LONGEST_WALK = 3.0
 """Values of the noise that are walked through for one log, and seconds; where there are more, runs are drawn."""
@@ -39,57 +38,18 @@ class Unfit(Exception):
         self.verdict, self.seen = verdict, seen
 
 
-class NetworkUsed(BaseException):
-    """Raised inside a subject that opens a connection; no `except Exception` of its own hides it."""
-
-
 def load(subject: str) -> Callable[..., Any]:
     """The function that `module:name` names."""
-    module, _, name = subject.partition(":")
-    if not module or not name:
-        raise InputError("A subject is named by its module and its name.", given=subject, allowed="module:function")
-    if "" not in sys.path and os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
     try:
-        found: Any = importlib.import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
-        raise InputError(
-            "The subject cannot be imported.", given=f"{subject}: {error}", next="run it from the folder of the module"
-        ) from error
-    if not callable(found):
-        raise InputError("The subject is not a function.", given=f"{subject}: {type(found).__name__}")
-    return found  # type: ignore[no-any-return]
-
-
-def accepted(function: Callable[..., Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the settings that a function takes; ε and δ need not be among them."""
-    parameters = inspect.signature(function).parameters.values()
-    if any(p.kind is p.VAR_KEYWORD for p in parameters):
-        return dict(settings)
-    names = {p.name for p in parameters}
-    if strange := settings.keys() - names - {"epsilon", "delta"}:
-        raise InputError(
-            "The subject takes no such setting.",
-            given=", ".join(sorted(strange)),
-            allowed=", ".join(sorted(names)) or "none",
-        )
-    return {name: value for name, value in settings.items() if name in names}
+        found: Callable[..., Any] = served.load(subject)
+    except served.BadSubject as bad:
+        raise InputError(bad.message, given=bad.given, allowed=bad.allowed, next=bad.advice) from bad
+    return found
 
 
 def run(function: Callable[..., Any], log: Log, settings: Mapping[str, Any]) -> RunOutcome:
     """One run: an error of the subject is an output like any other."""
-    given = {user: list(keys) for user, keys in log.items()}
-    began = time.perf_counter()
-    try:
-        result = function(given, **settings)
-        if not isinstance(result, Mapping | str | bytes | set | frozenset) and result is not None:
-            with contextlib.suppress(TypeError):
-                result = list(result)
-    except Exception as error:
-        return RunOutcome(error=f"{type(error).__name__}: {str(error)[:200]}")
-    return outcome_of(result, time.perf_counter() - began)
+    return outcome_from(served.run(function, log, settings))
 
 
 def law(
@@ -117,42 +77,71 @@ def law(
 
 def _serve(pipe: Connection, subject: str, settings: Mapping[str, Any]) -> None:
     """What the process does: batches in, outcomes out."""
-    import socket
-
-    def refused(*_: Any, **__: Any) -> Any:
-        raise NetworkUsed
-
-    for name in ("connect", "connect_ex", "sendto"):
-        setattr(socket.socket, name, refused)
-    socket.getaddrinfo = refused
+    let_loopback_pass = served.without_network()
     try:
         with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.redirect_stdout(nowhere):
-            function = load(subject)
-            taken = accepted(function, settings)
+            function = served.load(subject)
+            taken = served.accepted(function, settings)
+            if getattr(function, "loopback", False):
+                let_loopback_pass()
             pipe.send(("ready", None))
             while (asked := pipe.recv()) is not None:
                 logs, runs = asked  # no runs: the law itself
-                in_turn = [[run(function, log, taken) for log in logs] for _ in range(runs)]
-                pipe.send(("ran", in_turn if runs else law(function, logs[0], taken)))
-    except NetworkUsed:
-        pipe.send((NETWORK, "it opened a connection"))
-    except InputError as error:
-        pipe.send((UNREADABLE, str(error)))
+                pipe.send(("ran", served.runs(function, logs, runs, taken) if runs else law(function, logs[0], taken)))
+    except served.NetworkUsed:
+        pipe.send((served.NETWORK, "it opened a connection"))
+    except served.BadSubject as error:
+        pipe.send((served.UNREADABLE, str(error)))
     except EOFError:
         return
 
 
-class SubjectProcess:
-    """A subject that answers from its own process, and is ended with it."""
+class OurPython:
+    """A process of the Python that runs hubbub: subjects may take its noise, and be walked through."""
 
-    def __init__(self, subject: str, settings: Mapping[str, Any], limit: float) -> None:
-        self.subject, self.limit, self.runs = subject, limit, 0
+    def __init__(self, subject: str, settings: Mapping[str, Any]) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, subject, dict(settings)), daemon=True)
         self._process.start()
         theirs.close()
-        self._answer(max(limit, 60.0), "was imported")
+
+    def send(self, asked: tuple[tuple[Log, ...], int]) -> None:
+        """Ask for so many runs on these logs, or with 0 for the law on the first."""
+        self._pipe.send(asked)
+
+    def receive(self, limit: float) -> tuple[str, Any]:
+        """The next answer: its kind, and what it says. TimeoutError where none comes, EOFError where none will."""
+        if not self._pipe.poll(limit):
+            raise TimeoutError
+        kind, said = self._pipe.recv()
+        return kind, said
+
+    def ended(self) -> int | None:
+        """What it ended with."""
+        self._process.join(5)
+        return self._process.exitcode
+
+    def close(self) -> None:
+        """End it, whatever it is doing."""
+        self._process.kill()
+        self._process.join()
+        self._pipe.close()
+
+
+class SubjectProcess:
+    """A subject that answers from its own process, and is ended with it."""
+
+    def __init__(self, subject: str, settings: Mapping[str, Any], limit: float, python: str = "") -> None:
+        self.subject, self.limit, self.runs = subject, limit, 0
+        self._process: OurPython | AnotherPython = (
+            AnotherPython(python, subject, settings) if python else OurPython(subject, settings)
+        )
+        try:
+            self._answer(max(limit, SLOWEST_IMPORT), "was imported")
+        except Unfit:
+            self.close()
+            raise
 
     def sample(self, log: Log, runs: int) -> list[RunOutcome]:
         """So many runs on one log."""
@@ -163,34 +152,44 @@ class SubjectProcess:
         found: list[list[RunOutcome]] = []
         while len(found) < runs:
             n = min(BATCH, runs - len(found))
-            self._pipe.send((logs, n))
-            found += self._answer(self.limit * n * len(logs), "ran")
+            answered = self._ask(logs, n, self.limit * n * len(logs))
+            found += [[outcome_from(told) for told in turn] for turn in answered]
         self.runs += runs * len(logs)
         return [list(of) for of in zip(*found, strict=True)]
 
     def law(self, log: Log) -> tuple[dict[RunOutcome, float], float] | None:
         """Its exact law on one log, where its noise can be walked through."""
-        self._pipe.send(((log,), 0))
-        found: tuple[dict[RunOutcome, float], float] | None = self._answer(max(self.limit, 60.0), "ran")
+        if isinstance(self._process, AnotherPython):
+            return None
+        found: tuple[dict[RunOutcome, float], float] | None = self._ask((log,), 0, max(self.limit, 60.0))
         return found
+
+    def claims(self, settings: Mapping[str, Any]) -> tuple[float, float] | None:
+        """The ε and δ that a subject under another Python states for these settings."""
+        assert isinstance(self._process, AnotherPython)
+        self._process.claims(settings)
+        found = self._answer(max(self.limit, 60.0), "said what it claims")
+        return None if found is None else (float(found[0]), float(found[1]))
+
+    def _ask(self, logs: tuple[Log, ...], runs: int, limit: float) -> Any:
+        with contextlib.suppress(OSError, EOFError):  # a process that ended says so below
+            self._process.send((logs, runs))
+        return self._answer(limit, "ran")
 
     def _answer(self, limit: float, doing: str) -> Any:
         try:
-            if not self._pipe.poll(limit):
-                raise Unfit(HANGS, f"nothing came back in {limit:g} seconds while it {doing}")
-            kind, said = self._pipe.recv()
+            kind, said = self._process.receive(limit)
+        except TimeoutError as error:
+            raise Unfit(HANGS, f"nothing came back in {limit:g} seconds while it {doing}") from error
         except (EOFError, OSError) as error:
-            self._process.join(5)
-            raise Unfit(CRASHES, f"its process ended with {self._process.exitcode} while it {doing}") from error
-        if kind in ("ready", "ran"):
+            raise Unfit(CRASHES, f"its process ended with {self._process.ended()} while it {doing}") from error
+        if kind in ("ready", "ran", "claims"):
             return said
         raise Unfit(kind, said)
 
     def close(self) -> None:
         """End the process, whatever it is doing."""
-        self._process.kill()
-        self._process.join()
-        self._pipe.close()
+        self._process.close()
 
     def __enter__(self) -> SubjectProcess:
         """Itself."""

@@ -152,6 +152,22 @@ def hockey_stick(p: dict[Outcome, float], q: dict[Outcome, float], epsilon: floa
     return math.fsum(max(0.0, mass - factor * q.get(outcome, 0.0)) for outcome, mass in p.items())
 
 
+def surely(p: tuple[Law, float], q: tuple[Law, float], epsilon: float) -> tuple[float, float]:
+    """What δ(ε) is at least, of laws whose ends were lumped, and the mass that this leaves open.
+
+    A set has up to P's lumped mass less than its law says, and up to Q's more, which counts e^ε times.
+    """
+    unsure = p[1] + math.exp(epsilon) * q[1]
+    return max(0.0, hockey_stick(p[0], q[0], epsilon) - unsure), unsure
+
+
+def either_way(one: tuple[Law, float], other: tuple[Law, float], epsilon: float) -> tuple[float, float, float]:
+    """In the worse direction: δ(ε) of the laws as they were walked, what it is at least, and what is left open."""
+    worst = max(hockey_stick(one[0], other[0], epsilon), hockey_stick(other[0], one[0], epsilon))
+    there, back = surely(one, other, epsilon), surely(other, one, epsilon)
+    return worst, max(there[0], back[0]), max(there[1], back[1])
+
+
 def stated(mechanism: Mechanism) -> Iterator[tuple[str, float, float]]:
     """What is held against it: the proven (ε, δ), and the paper's where the mechanism runs as published."""
     loss, claim = mechanism.loss(), mechanism.claimed()
@@ -164,30 +180,28 @@ def divergence(subject: Subject, pair: Pair, reach: int = REACH) -> Iterable[Aud
     """δ at the proven ε (and at the claimed one), both directions."""
     if not pair.enumerable:
         return
-    small, lumped_small = distribution(subject, measured(subject, pair.smaller), reach)
-    large, lumped_large = distribution(subject, measured(subject, pair.larger), reach)
-    lumped = lumped_small + lumped_large
+    small = distribution(subject, measured(subject, pair.smaller), reach)
+    large = distribution(subject, measured(subject, pair.larger), reach)
     for against, epsilon, delta in stated(subject.mechanism):
-        worst = max(hockey_stick(small, large, epsilon), hockey_stick(large, small, epsilon))
-        seen = max(0.0, worst - lumped)
+        worst, seen, unsure = either_way(small, large, epsilon)
         found = row(
             subject,
             f"exact δ(ε): {pair.name}",
             against,
             delta,
             seen,
-            lumped,
+            unsure,
             f"δ({epsilon:.4g}) = {worst:.6g}",
             Kind.EXACT,
         )
-        yield replace(found, epsilon=epsilon, empirical=largest_refuted(small, large, delta + lumped, epsilon))
+        yield replace(found, epsilon=epsilon, empirical=largest_refuted(small, large, delta, epsilon))
 
 
-def largest_refuted(one: Law, other: Law, delta: float, most: float) -> float:
-    """The largest ε up to 2 `most` at which δ is passed in either direction; 0 if there is none."""
+def largest_refuted(one: tuple[Law, float], other: tuple[Law, float], delta: float, most: float) -> float:
+    """The largest ε up to 2 `most` at which δ is surely passed in either direction; 0 if there is none."""
 
     def passed(epsilon: float) -> bool:
-        return max(hockey_stick(one, other, epsilon), hockey_stick(other, one, epsilon)) > delta
+        return either_way(one, other, epsilon)[1] > delta
 
     return halved(passed, 0.0, 2 * most, STEPS)[0] if delta < 1 and passed(0.0) else 0.0
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from hubbub.audit.checks import closed
 from hubbub.audit.checks.counts import shares
-from hubbub.audit.checks.exact import Law, distribution, hockey_stick, largest_refuted
+from hubbub.audit.checks.exact import Law, distribution, either_way, largest_refuted
 from hubbub.audit.checks.statistical import compare, sample
 from hubbub.audit.neighbours import one_user
 from hubbub.audit.protocols import AuditRow, Event, Kind, Pair, Subject, counting_steps, row
@@ -70,13 +70,12 @@ def exchange(subject: Subject, pair: Pair) -> Iterator[AuditRow]:
     each = 2 if subject.mechanism.variant == "published" else 1  # counts drawn anew once a key has passed
     draws = each * max(sum(c.n.size for c in log.counts.values()) for log in logs)
     if draws <= MOST_DRAWS:
-        (one, lumped), (other, lumped_too) = (_law(subject, log) for log in logs)
-        power = lumped + lumped_too
-        worst = max(hockey_stick(one, other, epsilon), hockey_stick(other, one, epsilon))
+        one, other = (_law(subject, log) for log in logs)
+        worst, seen, power = either_way(one, other, epsilon)
         detail = f"δ({epsilon:.4g}) = {worst:.6g}"
         check = f"exact δ(ε), exchanged: {pair.name}"
-        found = row(subject, check, "proven", delta, max(0.0, worst - power), power, detail, Kind.EXACT)
-        yield replace(found, epsilon=epsilon, empirical=largest_refuted(one, other, delta + power, epsilon))
+        found = row(subject, check, "proven", delta, seen, power, detail, Kind.EXACT)
+        yield replace(found, epsilon=epsilon, empirical=largest_refuted(one, other, delta, epsilon))
     else:
         drawn = [sample(subject, log, RUNS) for log in logs]
         found = compare(subject, pair, drawn[0], drawn[1], ("proven", epsilon, delta))

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from hubbub.audit.checks.exact import distribution, hockey_stick
+from hubbub.audit.checks.exact import distribution, either_way
 from hubbub.audit.neighbours import threshold_pairs
 from hubbub.audit.protocols import AuditRow, Kind, Neighbouring, Pair, Subject, row
 from hubbub.audit.tiny import measured
@@ -31,21 +31,21 @@ def bad_neighbours(
         if not starts:
             return
         dice, loss = random.Random(seed), subject.mechanism.loss()  # noqa: S311  (which logs are tried, not noise)
-        worst, at, lumped = -1.0, starts[0], 0.0
+        worst, seen, unsure, at = -1.0, 0.0, 0.0, starts[0]
         for n in range(tries):
             pair = starts[n] if n < len(starts) else _changed(at if dice.random() < 0.5 else dice.choice(starts), dice)
             found = _delta(subject, pair, loss.epsilon)
             if found is not None and found[0] > worst * (1 + 1e-9):
-                worst, lumped, at = *found, pair
-        seen, check = max(0.0, worst - lumped), f"exact δ(ε) of the worst neighbours found in {tries} tries"
+                (worst, seen, unsure), at = found, pair
+        check = f"exact δ(ε) of the worst neighbours found in {tries} tries"
         detail = f"δ({loss.epsilon:.4g}) = {worst:.6g} for {len(at.smaller)} rows and {len(at.larger)}"
-        yield row(subject, check, "proven", loss.delta, seen, lumped, detail, Kind.EXACT)
+        yield row(subject, check, "proven", loss.delta, seen, unsure, detail, Kind.EXACT)
 
     return test
 
 
-def _delta(subject: Subject, pair: Pair, epsilon: float) -> tuple[float, float] | None:
-    """The exact δ(ε) in the worse direction and the lumped mass; None if it is refused or has too many keys."""
+def _delta(subject: Subject, pair: Pair, epsilon: float) -> tuple[float, float, float] | None:
+    """δ(ε) in the worse direction, what it is at least, and what is open; None if refused, or with too many keys."""
     try:
         logs = [measured(subject, events) for events in (pair.smaller, pair.larger)]
     except InputError:  # no times left, so no sessions
@@ -53,8 +53,8 @@ def _delta(subject: Subject, pair: Pair, epsilon: float) -> tuple[float, float] 
     draws = 2 if subject.mechanism.variant == "published" else 1  # counts drawn anew once a key has passed
     if max(draws * sum(c.n.size for c in log.counts.values()) for log in logs) > MOST_DRAWS:
         return None
-    (small, one), (large, two) = (distribution(subject, log, REACH) for log in logs)
-    return max(hockey_stick(small, large, epsilon), hockey_stick(large, small, epsilon)), one + two
+    small, large = (distribution(subject, log, REACH) for log in logs)
+    return either_way(small, large, epsilon)
 
 
 def _changed(pair: Pair, dice: random.Random) -> Pair:
