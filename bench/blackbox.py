@@ -1,7 +1,6 @@
 """The black box beside the audit that knows the code: sound settings, and broken versions of hubbub's own mechanisms.
 
-    python bench/blackbox.py --runs 3000 --most 2 --out bench/data/blackbox.jsonl    every mutant; resumed where it ended
-    python bench/blackbox.py --table bench/data/blackbox.jsonl                       the table of docs/blackbox.md
+    python bench/blackbox.py --runs 3000 --most 2 --out FOUND.jsonl    every mutant; resumed where it ended
 
 A mutant counts as caught once it was refuted at one of the settings that it concerns; the others are then left out.
 """

@@ -1,4 +1,4 @@
-"""OpenDP: thresholds on a histogram of unknown keys, as measurements and through Polars. Claims are the library's own."""
+"""OpenDP: thresholds on a histogram of unknown keys, as measurements and through Polars. It states its own claims."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """What subjects of several libraries share: rows of a log, a bound on keys, and many runs as one.
 
-A library on a data engine takes a second for one release, however small. Its subject runs many logs in one: `copies` of a
-log that share no user and no key, whose outputs are told `apart` again. That stands for as many runs where a library
-treats users and keys independently of each other, as all of these say they do.
+A library on a data engine takes a second for one release, however small. Its subject runs many logs in one: `copies`
+of a log that share no user and no key, whose outputs are told `apart` again. That stands for as many runs where a
+library treats users and keys independently of each other, as all of these say they do.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from hubbub.audit.checks import exact
-from hubbub.audit.checks.exact import Law, divergence, either_way, largest_refuted, laplace_law
+from hubbub.audit.checks.exact import Law, divergence, either_way, laplace_law, largest_refuted
 from hubbub.audit.neighbours import threshold_pairs
 from hubbub.audit.protocols import Subject
 from hubbub.audit.subjects import PLANS

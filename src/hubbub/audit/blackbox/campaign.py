@@ -40,8 +40,9 @@ def black_box(
     name; it returns released keys, with counts or without. Where ε or δ is not given, the function's own attribute
     `claims`, called with the settings, says both. `seconds` (or so many `runs`) are for each setting, `limit` is for
     each run; with `timing`, how long a run takes counts as part of its output. With `python`, the subject runs under
-    that Python, which needs nothing of hubbub's. All settings together are refuted by accident with probability at most `alpha`. With `out`, each verdict is kept there as a
-    line of JSON, and settings that stand there are not looked at again.
+    that Python, which needs nothing of hubbub's. All settings together are refuted by accident with probability at
+    most `alpha`. With `out`, each verdict is kept there as a line of JSON, and settings that stand there are not
+    looked at again.
     """
     if neighbours not in NEIGHBOURS:
         raise ParameterError("There are no such neighbours.", given=neighbours, allowed=" or ".join(NEIGHBOURS))
