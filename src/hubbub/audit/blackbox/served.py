@@ -30,7 +30,7 @@ UNREADABLE = "returns no keys"
 class BadSubject(Exception):
     """No subject, or none that gives back keys: what is wrong, what was given, what is allowed, what to do."""
 
-    def __init__(self, message: str, given: str, allowed: str | None = None, advice: str | None = None) -> None:
+    def __init__(self, message: str, given: str, allowed: str = "", advice: str = "") -> None:
         super().__init__(f"{message} Given: {given}.")
         self.message, self.given, self.allowed, self.advice = message, given, allowed, advice
 
@@ -52,7 +52,7 @@ def load(subject: str) -> Any:
             found = getattr(found, part)
     except (ImportError, AttributeError) as error:
         raise BadSubject(
-            "The subject cannot be imported.", f"{subject}: {error}", None, "run it from the folder of the module"
+            "The subject cannot be imported.", f"{subject}: {error}", "", "run it from the folder of the module"
         ) from error
     if not callable(found):
         raise BadSubject("The subject is not a function.", f"{subject}: {type(found).__name__}")
