@@ -18,7 +18,8 @@ from hubbub.audit import black_box
 from hubbub.audit.blackbox.evidence import Bet, smallest_seen
 from hubbub.audit.blackbox.logs import by_hand, changed, smaller
 from hubbub.audit.blackbox.look import BlackBoxVerdict
-from hubbub.audit.blackbox.outcome import OutputEvent, RunOutcome, outcome_of, questions
+from hubbub.audit.blackbox.outcome import OutputEvent, RunOutcome, outcome_from, questions
+from hubbub.audit.blackbox.served import BadSubject, rows_of
 from hubbub.errors import InputError, ParameterError
 
 SUBJECTS = "tests.unit.audit.blackbox_subjects"
@@ -185,6 +186,12 @@ def test_a_bet_against_what_holds_does_not_pay() -> None:
     assert smallest_seen(0, 1e-6, 1.0, 0.05) == smallest_seen(10, 1e-6, 1.0, 0.05) == math.inf
 
 
+def outcome_of(result: Any, seconds: float) -> RunOutcome:
+    """What a subject returned after so long."""
+    rows, form = rows_of(result)
+    return outcome_from({"rows": rows, "form": form, "error": "", "seconds": seconds})
+
+
 def test_outputs_of_every_shape() -> None:
     assert outcome_of({"a": 2}, 0.0).rows == (("a", 2.0),)
     assert outcome_of([("a", 2), ("b", 3.5)], 0.0).counts == {"a": 2.0, "b": 3.5}
@@ -193,7 +200,7 @@ def test_outputs_of_every_shape() -> None:
     assert outcome_of({"a": 2}, 0.0).form != outcome_of({"a": 2.0}, 0.0).form
     assert [outcome_of([], s).pace for s in (0.001, 0.05, 0.5, 5.0)] == [0, 1, 2, 3]
     for wrong in ("text", 3):
-        with pytest.raises(InputError, match="released keys"):
+        with pytest.raises(BadSubject, match="released keys"):
             outcome_of(wrong, 0.0)
 
 

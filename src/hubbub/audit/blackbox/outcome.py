@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hubbub.audit.blackbox.served import rows_of
-
 SLOW = (0.01, 0.1, 1.0)
 """Seconds between which times of a run are told apart: an observer with a clock sees no more."""
 
@@ -26,12 +24,6 @@ class RunOutcome:
     def counts(self) -> dict[str, float | None]:
         """The count of each key."""
         return dict(self.rows)
-
-
-def outcome_of(result: Any, seconds: float) -> RunOutcome:
-    """What a subject returned: a mapping of keys to counts, or an iterable of keys or of (key, count) pairs."""
-    rows, form = rows_of(result)
-    return outcome_from({"rows": rows, "form": form, "error": "", "seconds": seconds})
 
 
 def outcome_from(told: Mapping[str, Any]) -> RunOutcome:
