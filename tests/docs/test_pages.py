@@ -19,7 +19,7 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ +(.*?)\s*$", re.MULTILINE)
 USERS = 4_000  # with fewer, some page has a release without rows
 FEW = 800
-OF_FEW = ("docs/compare.md", "docs/estimate.md", "docs/experiments.md")
+OF_FEW = ("docs/compare.md", "docs/estimate.md", "docs/reproduce.md")
 """Pages that draw from the log again and again, and show of it what a log of fewer users has as well."""
 
 

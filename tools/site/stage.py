@@ -12,13 +12,15 @@ NOTEBOOKS = Path(__file__).resolve().with_name("notebooks.py")
 ROOT = Path(__file__).resolve().parents[2]
 BESIDE = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "bench/README.md", "verify/README.md")
 FILES = ("LICENSE", "CITATION.cff")
-DEMO = "<!-- site: demo -->\n"
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
-SHOWN = """<iframe src="../demo/public/index.html" title="The public page of a release" class="page"></iframe>
+SHOWN = {
+    "<!-- site: demo -->": """<iframe src="../demo/public/index.html" title="The public page of a release"></iframe>
 
 On a page of their own: <a href="../demo/public/index.html">the public page</a>, and
 <a href="../demo/owner-only/report.html">the owner's report</a>, which a real log's owner would show to nobody.
-"""
+""",
+    "<!-- site: papers -->": '<iframe src="papers.html" title="The papers again: every row, with charts"></iframe>\n',
+}
 
 
 def stage(source: Path) -> None:
@@ -31,7 +33,10 @@ def stage(source: Path) -> None:
         run = [sys.executable, str(NOTEBOOKS), str(notebook), str(notebook.with_suffix(".md"))]
         subprocess.run(run, check=True)
     for page in source.rglob("*.md"):
-        page.write_text(set_links(page.read_text(encoding="utf-8")).replace(DEMO, SHOWN), encoding="utf-8")
+        text = set_links(page.read_text(encoding="utf-8"))
+        for mark, shown in SHOWN.items():
+            text = text.replace(mark, shown)
+        page.write_text(text, encoding="utf-8")
     first = source / "README.md"
     first.write_text(first.read_text(encoding="utf-8") + contents(source), encoding="utf-8")
 

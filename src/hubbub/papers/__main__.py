@@ -1,8 +1,9 @@
 """The docs about the papers, made again: `python -m hubbub.papers docs [OUT]`, OUT a finished run of the experiments.
 
-data/numbers.csv, reproduce.md               from the papers' formulas, computed now
-data/experiments.json, experiments.md        from OUT, or from the rows that are there
-papers.html                                  both, with charts
+data/numbers.csv          from the papers' formulas, computed now
+data/experiments.json     from OUT, or from the rows that are there
+reproduce.md              how many rows of both have which verdict
+papers.html               every row of both, with charts
 """
 
 from __future__ import annotations
@@ -11,12 +12,11 @@ import json
 import sys
 from pathlib import Path
 
-from hubbub.papers import inventory
 from hubbub.papers.experiments import ids
 from hubbub.papers.experiments import page as experiments
 from hubbub.papers.html import html
-from hubbub.papers.numbers import PAPERS, reproduce
 from hubbub.papers.numbers import page as numbers
+from hubbub.papers.numbers import reproduce
 
 MARK = "<!-- what follows is made by python -m hubbub.papers -->"
 
@@ -28,14 +28,11 @@ def pages(docs: Path, out: Path | None = None) -> dict[Path, str]:
     if out is not None:
         run = experiments.merged(run, json.loads((out / experiments.ROWS).read_text(encoding="utf-8")), ids())
     rows = reproduce()
-    titles = {key: paper.title for key, paper in PAPERS.items()}
-    written = (docs / "experiments.md").read_text(encoding="utf-8").partition(MARK)[0]
-    listed = "\n".join(inventory.listed(inventory.INVENTORY, titles))
+    written = (docs / "reproduce.md").read_text(encoding="utf-8").partition(MARK)[0]
     return {
         stored: experiments.text_of(run),
-        docs / "experiments.md": f"{written}{MARK}\n\n{experiments.page(run)}\n## Every figure and table\n{listed}\n",
         docs / "data" / "numbers.csv": numbers.table(rows),
-        docs / "reproduce.md": numbers.page(rows),
+        docs / "reproduce.md": f"{written}{MARK}\n\n{numbers.page(rows)}\n{experiments.page(run)}",
     }
 
 

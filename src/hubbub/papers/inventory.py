@@ -7,9 +7,8 @@ stand behind the same figure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Literal
 
 Done = Literal["recomputed", "run", "not run"]
@@ -156,14 +155,3 @@ def _hong() -> Iterator[PrintedItem]:
 
 
 INVENTORY: tuple[PrintedItem, ...] = (*_korolova(), *_gotz(), *_safelog(), *_sessions(), *_hong())
-
-
-def listed(items: Sequence[PrintedItem], titles: dict[str, str]) -> Iterator[str]:
-    """The inventory as Markdown, a table per paper."""
-    for paper, of_paper in groupby(items, key=lambda item: item.paper):
-        yield from ("", f"### {titles[paper]}", "", "| | what | done | rows, or why not |", "|---|---|---|---|")
-        for item in of_paper:
-            rows = ", ".join(f"`{id}`" for id in dict.fromkeys((*item.numbers, *item.experiments)))
-            told = " ".join(part for part in (rows + "." * bool(rows), item.not_run) if part)
-            done = ", ".join(item.done).replace(", not run", ", the rest not run")
-            yield f"| {item.name} | {item.about} | {done} | {told} |".replace("|O|", "\\|O\\|")

@@ -153,7 +153,7 @@ def _by_its_kind(where: str, kind: str) -> bool:
 
 
 def test_the_documentation_lists_every_cause() -> None:
-    page = (SOURCE.parents[1] / "docs" / "claims.md").read_text(encoding="utf-8")
+    page = (SOURCE.parents[1] / "docs" / "privacy-officer.md").read_text(encoding="utf-8")
     assert all(
         f"| {cause.value.format(max_rejects=0, inside='the stated period').replace('0 of', 'a stated share of')} |"
         in page

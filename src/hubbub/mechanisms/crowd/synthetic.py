@@ -8,7 +8,7 @@
 
 Post-processing: it costs nothing, and it needs no secrecy. So numpy's generator may draw here, seeded once, where for
 noise only the operating system's may; the seed comes from the noise source so that a seeded run repeats itself. What
-the log can and cannot support is said in docs/synthetic-release.md.
+the log can and cannot support is said in docs/mechanisms/crowd.md.
 """
 
 from __future__ import annotations

@@ -63,11 +63,12 @@ def _among(row: Record, statements: int) -> Record:
 
 
 def page(found: Record) -> str:
-    """How many rows of each paper, figure and table have which verdict, and which stand among so many."""
+    """How many rows of each paper have which verdict, and which stand among so many."""
     rows: list[Record] = found["rows"]
-    head = ["", *VERDICTS, "tested", "stand"]
-    lines = ["## One run", "", f"`{found['command']}`", "", "| rows | " + " | ".join(head[1:]) + " |", "|---" * 7 + "|"]
-    lines += [_counted("all papers", rows), ""]
+    lines = ["## The experiments, by paper", "", f"`{found['command']}`", ""]
+    lines += ["| | " + " | ".join([*VERDICTS, "tested", "stand"]) + " |", "|---" * 7 + "|"]
+    lines += [_counted(paper, list(same)) for paper, same in groupby(rows, key=lambda row: row["paper"])]
+    lines += [_counted("together", rows), ""]
     if bare := sum(any(sample["draws"] is None for sample in row["seen"].values()) for row in rows):
         lines += [
             f"Of {bare} rows means and intervals were kept, not draws: *tested* and *stand* are about the others.",
@@ -77,11 +78,6 @@ def page(found: Record) -> str:
     if len(of_draws) > 1:
         told = ", ".join(f"{many} have {draws}" for draws, many in sorted(of_draws.items()))
         lines += [f"Not all rows have as many draws: {told}; the command of a row says how many.", ""]
-    for paper, together in groupby(rows, key=lambda row: row["paper"]):
-        of_paper = list(together)
-        lines += [f"### {paper}", "", "| | " + " | ".join(head[1:]) + " |", "|---" * 7 + "|"]
-        lines += [_counted(part, list(same)) for part, same in groupby(of_paper, key=lambda row: row["part"])]
-        lines += [_counted("together", of_paper), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
