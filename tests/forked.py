@@ -12,7 +12,7 @@ import pkgutil
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from multiprocessing.context import ForkServerContext
+from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +22,20 @@ LOADED = [
 ]
 
 
-def forked(target: Callable[..., object], *arguments: Any) -> int | None:
-    """Run a function in a process of its own, for five minutes at most, and give back its exit code."""
+def begun(target: Callable[..., object], *arguments: Any) -> ForkServerProcess:
+    """A function that runs in a process of its own."""
     process = _server().Process(target=target, args=arguments)
     process.start()
+    return process
+
+
+def forked(target: Callable[..., object], *arguments: Any) -> int | None:
+    """Run a function in a process of its own, for five minutes at most, and give back its exit code."""
+    return ended(begun(target, *arguments))
+
+
+def ended(process: ForkServerProcess) -> int | None:
+    """The exit code of a process, which has five minutes to end by itself."""
     process.join(300)
     if process.exitcode is None:
         process.kill()
@@ -52,6 +62,15 @@ def say_into(said: Path) -> None:
     sys.stdout.reconfigure(encoding="utf-8", line_buffering=True)  # type: ignore[union-attr]
 
 
+def run_hubbub(arguments: list[str], said: Path) -> None:
+    """In the process: the command line."""
+    from hubbub.cli import main
+
+    say_into(said)
+    sys.argv[1:] = arguments
+    main()
+
+
 def kill_at(place: str, moment: str, arguments: Sequence[str], said: Path, **settings: float) -> None:
     """A `hubbub` that is killed, as by kill -9, before or after a call; settings are values of other places."""
     code = forked(_killed, place, moment, list(arguments), said, settings)
@@ -60,9 +79,6 @@ def kill_at(place: str, moment: str, arguments: Sequence[str], said: Path, **set
 
 def _killed(place: str, moment: str, arguments: list[str], said: Path, settings: dict[str, float]) -> None:
     """In the process."""
-    from hubbub.cli import main
-
-    say_into(said)
     for name, value in settings.items():
         _set(name, value)
     real = pkgutil.resolve_name(place)
@@ -73,8 +89,7 @@ def _killed(place: str, moment: str, arguments: list[str], said: Path, settings:
         os.kill(os.getpid(), signal.SIGKILL)
 
     _set(place, killed)
-    sys.argv[1:] = arguments
-    main()
+    run_hubbub(arguments, said)
 
 
 def _set(place: str, value: Any) -> None:

@@ -12,11 +12,14 @@ implementation in plain Python, written here on purpose without SQL.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
+import shutil
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -190,20 +193,29 @@ def _check_scores(scores: Mapping[str, Any]) -> None:
             assert all(type(x) in (int, float, type(None)) for x in pair.values()), f"{metric} is {pair}"
 
 
-def check_exporter(form: Format, users: int = 600) -> None:
-    """An exporter's promises on a made-up release: it says what it is, lists what it writes, and repeats itself."""
+@cache
+def _exported(users: int) -> Path:
+    """The made-up release that exporters are checked on, made once in a process and gone with it."""
     from hubbub.log import read_log
     from hubbub.release import release
     from hubbub.synth import SYLLABIC
     from hubbub.synth.run import synthesise
 
+    place = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, place)
+    synthesise(users, place / "log.parquet", vocabulary=SYLLABIC)
+    mechanism = build("crowd", {"epsilon": 8, "delta": "1e-6"}, tables=["queries", "clicks", "transitions"])
+    with read_log(place / "log.parquet") as log:
+        release(log, mechanism, place / "release", ledger=place / "ledger.sqlite")
+    return place / "release"
+
+
+def check_exporter(form: Format, users: int = 600) -> None:
+    """An exporter's promises on a made-up release: it says what it is, lists what it writes, and repeats itself."""
     assert form.name and form.about, "an exporter states its name and what it writes"
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        synthesise(users, place / "log.parquet", vocabulary=SYLLABIC)
-        mechanism = build("crowd", {"epsilon": 8, "delta": "1e-6"}, tables=["queries", "clicks", "transitions"])
-        with read_log(place / "log.parquet") as log:
-            release(log, mechanism, place / "release", ledger=place / "ledger.sqlite")
+        shutil.copytree(_exported(users), place / "release")
         source = CheckedRelease.open(place / "release")
         form.ready(source)
         written = []

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pytest
 from tests.conftest import Hubbub, document
 
-from hubbub.audit import shared
+from hubbub.audit import recurring, shared
 from hubbub.audit.checks import generic
 from hubbub.audit.mutants import Mutant
 from hubbub.audit.protocols import Subject
@@ -221,5 +221,6 @@ def weaker(made: Mechanism) -> Any:
 
 def test_an_audit_of_everything_goes_past_it(hubbub: Hubbub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hubbub.audit.suite.mechanisms", lambda: {"plain": Plain})  # the others have tests of their own
-    monkeypatch.setattr(shared, "tests", lambda quick: iter(()))
+    for room in (shared, recurring):
+        monkeypatch.setattr(room, "tests", lambda effort: iter(()))
     assert f"plain: {generic.NO_SUBJECTS}" in hubbub("audit", "--quick").output

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import RELEASE, Hubbub
-from tests.forked import kill_at
+from tests.forked import begun, kill_at, run_hubbub
 
 from hubbub.card import check
 from hubbub.privacy.ledger import Ledger
@@ -54,13 +54,19 @@ def arguments(log: Path, folder: Path, out: str = "out") -> list[str]:
 def kill_later(log: Path, folder: Path, name: str) -> None:
     """One release in a process of its own, killed when the name says."""
     where, _, when = name.rpartition(" ")
-    command = [sys.executable, "-m", "hubbub", *arguments(log, folder)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        if where == "running":
-            process.stdout.readline()
-        time.sleep(float(when))
-        process.kill()
+    if where == "start":  # with all that it imports
+        command = [sys.executable, "-m", "hubbub", *arguments(log, folder)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as new:
+            time.sleep(float(when))
+            new.kill()
+        return
+    said = folder / "said"
+    process = begun(run_hubbub, arguments(log, folder), said)
+    while process.is_alive() and not (said.exists() and said.stat().st_size):
+        time.sleep(0.001)
+    time.sleep(float(when))
+    process.kill()
+    process.join()
 
 
 @pytest.fixture(scope="module")

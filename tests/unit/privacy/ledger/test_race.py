@@ -3,39 +3,52 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import multiprocessing
+from multiprocessing.synchronize import Event
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.conftest import RELEASE, Hubbub
+from tests.forked import begun, ended, run_hubbub
 
 from hubbub.card import check
 from hubbub.privacy.ledger import Ledger
 
-PAUSED = """
-import sys
-from hubbub.privacy.ledger import Ledger
-real = Ledger.reserve
-def reserve(self, **what):  # every check that can be made early has been made
-    print("ready", file=sys.stderr, flush=True)
-    sys.stdin.readline()
-    return real(self, **what)
-Ledger.reserve = reserve
-from hubbub.cli import main
-main()
-"""
+
+class Racer:
+    """A release in a process of its own, which waits where every check that can be made early has been made."""
+
+    def __init__(self, log: Path, folder: Path, name: str) -> None:
+        context = multiprocessing.get_context("forkserver")
+        self.said, self.ready, self.go = folder.parent / f"{folder.name}-{name}", context.Event(), context.Event()
+        where = ["--out", str(folder / name), "--ledger", str(folder / "ledger.sqlite"), "--population", "us"]
+        words = ["release", str(log), *RELEASE, *where, "--quiet"]
+        self.process = begun(paused, words, self.said, self.ready, self.go)
+
+    def wait_until_ready(self) -> None:
+        assert self.ready.wait(60), self.told()
+
+    def end(self) -> int | None:
+        """Let it go, and see how it ends."""
+        self.go.set()
+        return ended(self.process)
+
+    def told(self) -> str:
+        return self.said.read_text(encoding="utf-8")
 
 
-def start(log: Path, folder: Path, name: str) -> subprocess.Popen[str]:
-    where = ["--out", str(folder / name), "--ledger", str(folder / "ledger.sqlite"), "--population", "us"]
-    command = [sys.executable, "-c", PAUSED, "release", str(log), *RELEASE, *where, "--quiet"]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def paused(words: list[str], said: Path, ready: Event, go: Event) -> None:
+    """In the process."""
+    real = Ledger.reserve
 
+    def reserve(book: Ledger, **what: Any) -> Any:
+        ready.set()
+        go.wait()
+        return real(book, **what)
 
-def wait_until_ready(process: subprocess.Popen[str]) -> None:
-    assert process.stderr is not None
-    assert process.stderr.readline() == "ready\n"
+    Ledger.reserve = reserve  # type: ignore[method-assign]
+    run_hubbub(words, said)
 
 
 @pytest.mark.slow
@@ -43,16 +56,15 @@ def test_four_releases_race_for_the_last_of_a_cap(hubbub: Hubbub, log_file: Path
     """Each spends ε = 2; five allow two of them."""
     book = tmp_path / "ledger.sqlite"
     hubbub("ledger", "cap", "us", "--epsilon", "5", "--delta", "1e-4", "--ledger", book)
-    runs = {name: start(log_file, tmp_path, name) for name in "abcd"}
+    runs = {name: Racer(log_file, tmp_path, name) for name in "abcd"}
     for run in runs.values():
-        wait_until_ready(run)
+        run.wait_until_ready()
     for run in runs.values():
-        assert run.stdin is not None
-        run.stdin.write("\n")
-        run.stdin.flush()
-    said = {name: run.communicate()[1] for name, run in runs.items()}
-    won = [name for name, run in runs.items() if run.returncode == 0]
-    lost = [name for name, run in runs.items() if run.returncode == 2]
+        run.go.set()
+    codes = {name: run.end() for name, run in runs.items()}
+    said = {name: run.told() for name, run in runs.items()}
+    won = [name for name, code in codes.items() if code == 0]
+    lost = [name for name, code in codes.items() if code == 2]
     assert (len(won), len(lost)) == (2, 2), said
     for name in lost:
         assert "The cap of the population 'us' does not allow this release." in said[name]
@@ -70,12 +82,11 @@ def test_four_releases_race_for_the_last_of_a_cap(hubbub: Hubbub, log_file: Path
 
 @pytest.mark.slow
 def test_one_folder_is_written_by_one_run(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
-    first = start(log_file, tmp_path, "out")
-    wait_until_ready(first)
+    first = Racer(log_file, tmp_path, "out")
+    first.wait_until_ready()
     second = hubbub("release", log_file, *RELEASE, "--out", tmp_path / "out", code=2)
     assert "Another run is writing this folder." in second.stderr
-    assert first.communicate("\n")[0] is None
-    assert first.returncode == 0
+    assert first.end() == 0, first.told()
     assert all(finding.holds for finding in check(tmp_path / "out"))
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         assert [entry.population for entry in ledger.entries()] == ["us"], "the second one spent nothing"
