@@ -108,6 +108,12 @@ def hubbub() -> Hubbub:
     return run_hubbub
 
 
+@pytest.fixture
+def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Releases without the owner's report, which takes as long as all else that crowd does."""
+    monkeypatch.setattr("hubbub.release.story.finish", lambda *_: "")
+
+
 RELEASE = ("--format", "aol", "--mechanism", "korolova", "--epsilon", "2", "--delta", "1e-5", "--set", "d=3")
 
 

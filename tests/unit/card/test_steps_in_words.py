@@ -13,6 +13,8 @@ from tests.unit.card.forging import broken, read
 from hubbub.card.schema import Card
 from hubbub.card.words import noise_of, rule_of
 
+pytestmark = pytest.mark.usefixtures("no_report")
+
 EACH = {
     "korolova": ["discrete-laplace, scale 1.5, sd 2.", "its noisy count is at least 20"],
     "crowd": [

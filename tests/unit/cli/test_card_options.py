@@ -14,6 +14,8 @@ from hubbub.errors import nearest
 from hubbub.look.compare.choices import choose
 from hubbub.mechanisms import Mechanism, mechanisms, not_private, private
 
+pytestmark = pytest.mark.usefixtures("no_report")
+
 BUDGET = ("--epsilon", "2", "--delta", "1e-5", "--set", "language=none")
 
 

@@ -20,6 +20,8 @@ from hubbub.privacy.ledger import Ledger
 from hubbub.release.plan import Plan
 from hubbub.release.story import run_release
 
+pytestmark = pytest.mark.usefixtures("no_report")
+
 
 @pytest.mark.parametrize(
     ("name", "settings"),

@@ -24,6 +24,8 @@ from hubbub.release.plan import Plan
 from hubbub.release.story import run_release
 from hubbub.steps.mode import RunMode
 
+pytestmark = pytest.mark.usefixtures("no_report")
+
 SOURCE = Path(package.__file__).parent
 BETWEEN = (
     "ingest",

@@ -21,6 +21,8 @@ from hubbub.noise.source import Integers
 from hubbub.privacy.ledger import Ledger
 from hubbub.public.lists import QueryPool, UrlList
 
+pytestmark = pytest.mark.usefixtures("no_report")
+
 BUDGET = {"epsilon": 2, "delta": "1e-5", "language": "none"}
 OPTIONS = (
     "--mechanism",

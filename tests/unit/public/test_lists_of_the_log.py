@@ -15,6 +15,8 @@ from hubbub.errors import Refused
 from hubbub.public.lists import ReleaseOrigin, pool_metadata, read_list, read_pool, read_prior
 from hubbub.release.opened import Release
 
+pytestmark = pytest.mark.usefixtures("no_report")
+
 OPTIONS = ("--mechanism", "crowd", "--epsilon", "4", "--delta", "1e-4", "--format", "aol", "--tables", "queries")
 ROWS = "query\tweight\nweather\t5\n"
 

@@ -20,6 +20,8 @@ from hubbub.public.lists import read_prior
 from hubbub.public.prior import FORMS, KNOWN, OWN, PAIRS, WORDS, Prior
 from hubbub.public.words import ENGLISH, WITH_DOMAINS, Vocabulary, vocabulary
 
+pytestmark = pytest.mark.usefixtures("no_report")
+
 BUDGET = {"epsilon": 2, "delta": "1e-5"}
 QUERIES = [
     "k0",

@@ -27,6 +27,8 @@ from hubbub.public.prior import Prior
 from hubbub.public.words import Vocabulary
 from hubbub.steps.weights import KNOWN, LISTED
 
+pytestmark = pytest.mark.usefixtures("no_report")
+
 BUDGET = {"epsilon": 2, "delta": "1e-5"}
 WORDS = Vocabulary.of("x", "x", "0", pa.table({"query": ["a", "w"]}), pa.table({"query": ["a w"]}))
 

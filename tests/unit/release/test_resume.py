@@ -22,9 +22,9 @@ from hubbub.privacy.ledger import Ledger
 from hubbub.release.resume import Run
 from hubbub.steps.mode import RunMode
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_report")]
 
-CROWD = ("--format", "aol", "--mechanism", "crowd", "--epsilon", "8", "--delta", "1e-3")
+CROWD = ("--format", "aol", "--mechanism", "crowd", "--epsilon", "8", "--delta", "1e-3", "--set", "rounds=2")
 CHAIN = (*CROWD, "--tables", "queries,clicks")
 
 # where a run is killed, whether it had reserved, and tables that need not be computed again

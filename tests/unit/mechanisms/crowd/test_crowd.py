@@ -22,6 +22,8 @@ from hubbub.privacy.gaussian import certify
 from hubbub.steps.mode import RunMode
 from hubbub.testing import check_mechanism
 
+pytestmark = pytest.mark.usefixtures("no_report")
+
 SELECTORS: dict[str, list[dict[str, Any]]] = {
     "crowd": [{}, {"D": 3, "rounds": 2}, {"rounds": 1, "D": 2}, {"rounds": 12}],
     "gaussian": [{"d": 2, "grid": 0}, {"d": 3, "weights": "sqrt"}],

@@ -31,6 +31,8 @@ from hubbub.mechanisms.crowd.walks import Public
 from hubbub.steps.profile import SHAPES, profile
 from hubbub.steps.sessions import GAP, SEPARATOR
 
+pytestmark = pytest.mark.usefixtures("no_report")
+
 BITS = dict.fromkeys(SHAPES, GRID_BITS)
 SETTINGS: dict[str, Any] = {"epsilon": 8, "delta": "1e-3", "language": "none"}
 

@@ -23,6 +23,8 @@ from hubbub.noise import SeededNoise
 from hubbub.privacy.account import Domain, Step
 from hubbub.privacy.gaussian import read_any
 
+pytestmark = pytest.mark.usefixtures("no_report")
+
 
 @pytest.mark.parametrize(("epsilon", "delta"), [("0.1", "1e-5"), ("1", "1e-6"), ("4", "1e-7"), ("8", "1e-9")])
 def test_calibration_meets_what_was_asked(epsilon: str, delta: str) -> None:

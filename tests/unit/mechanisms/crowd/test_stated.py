@@ -13,6 +13,8 @@ from hubbub.errors import ParameterError
 from hubbub.mechanisms import CrowdOfItems, build
 from hubbub.mechanisms.crowd.stated import FEW_USERS, defaults, reasons
 
+pytestmark = pytest.mark.usefixtures("no_report")
+
 BUDGET = {"epsilon": 1, "delta": "1e-6"}
 
 

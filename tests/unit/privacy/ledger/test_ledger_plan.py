@@ -19,6 +19,8 @@ from hubbub.privacy.account import Gaussian, Loss
 from hubbub.privacy.fitting import another, largest_epsilon, part_of, plan, require_room
 from hubbub.privacy.ledger import Ledger
 
+pytestmark = pytest.mark.usefixtures("no_report")
+
 WHOLE = Fraction(1)
 
 

@@ -26,6 +26,8 @@ from hubbub.worth.attacks.world import NOBODY, lone_keys, world
 from hubbub.worth.evidence import Evidence
 from hubbub.worth.tasks.base import Truth
 
+pytestmark = pytest.mark.usefixtures("no_report")
+
 NOTHING = Evidence.of_tables({})
 
 
