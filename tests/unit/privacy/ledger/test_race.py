@@ -47,7 +47,7 @@ def paused(words: list[str], said: Path, ready: Event, go: Event) -> None:
         go.wait()
         return real(book, **what)
 
-    Ledger.reserve = reserve  # type: ignore[method-assign]
+    Ledger.reserve = reserve  # type: ignore[assignment,method-assign]
     run_hubbub(words, said)
 
 
