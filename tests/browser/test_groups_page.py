@@ -1,7 +1,8 @@
-"""The public page of a release by group: a switch between groups, and what makes them different."""
+"""The public page of a release by group: a switch between groups, a map, and what makes them different."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,19 @@ def test_a_switch_shows_one_group_and_a_search_stays_in_it(page: Page, made: Pat
     expect(table.locator("tbody tr")).to_have_count(1)
     page.locator("#group-queries_by_country").select_option("all")
     expect(table.locator("tbody tr")).to_have_count(3)
+
+
+def test_a_map_has_the_countries_and_follows_a_key(page: Page, made: Path) -> None:
+    page.goto(made.as_uri())
+    figure = page.locator("figure.map")
+    expect(figure.locator("[data-group]")).to_have_count(2)
+    expect(figure.locator("[data-group=FR] title")).to_have_text(re.compile("FR: 60 rows; asked more here: news"))
+    figure.locator("select").select_option("news")
+    expect(figure.locator("[data-group=FR]")).to_have_class("shade5")
+    expect(figure.locator("[data-group=DE]")).not_to_have_class("shade5")
+    expect(figure.locator("[data-group=FR] title")).to_have_text(re.compile(r"FR: [\d,]+ users, ± 2 noise_sd"))
+    figure.locator("select").select_option("")
+    expect(figure.locator("[data-group=FR] title")).to_have_text(re.compile("60 rows"))
 
 
 def test_what_is_asked_more_in_a_group_is_listed_with_its_interval(page: Page, made: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MADE = shutil.ignore_patterns(".*", "__pycache__", "demo", "dist", "data", "vega.js")
+MADE = shutil.ignore_patterns(".*", "__pycache__", "demo", "dist", "data", "vega.js", "shapes.json")
 HEAVY = {"highspy", "ir_measures", "vl_convert", "pandas", "polars", "pyspark", "starlette", "opendp", "playwright"}
 LARGEST = 470_000_000
 """Bytes of the core on the disk. pyarrow, scipy, DuckDB and numpy alone are 410 million of them."""
@@ -50,7 +50,7 @@ def test_the_wheel_carries_what_it_needs(wheel: Path) -> None:
     held = zipfile.ZipFile(wheel)
     names = set(held.namelist())
     assert "hubbub/proofs/korolova.md" in names, "proofs ship inside the wheel"
-    assert {"hubbub/show/templates/index.html", "hubbub/show/charts/vega.js"} <= names
+    assert {"hubbub/show/templates/index.html", "hubbub/show/charts/vega.js", "hubbub/show/charts/shapes.json"} <= names
     info = next(name.split("/")[0] for name in names if ".dist-info/" in name)
     assert "hubbub = hubbub.cli:main" in held.read(f"{info}/entry_points.txt").decode(), (
         "`uvx hubbub`, `pipx run hubbub`"

@@ -27,12 +27,14 @@ NO_SIZE = {
         noise.laplace:_GUARD noise.tables:FIRST_PRECISION noise.tables:NEXT_PRECISION noise.tables:GUIDE_BITS
         noise.tables:WORD_BITS noise.binomial:GROUP_MEAN noise.source:SECRET_BYTES
         mechanisms.crowd.calibrate:LAMBDA_BITS
-        mechanisms.crowd.histograms:GRID_BITS mechanisms.rounds:GRID_BITS mechanisms.safelog.calibrate:GRID
+        mechanisms.crowd.histograms:GRID_BITS mechanisms.crowd.cells:SIZES_BITS
+        mechanisms.rounds:GRID_BITS mechanisms.safelog.calibrate:GRID
         mechanisms.parameter:DIGITS mechanisms.series.constants:MOST_BITS
         mechanisms.series.constants:FINE mechanisms.series.counts:SCALE""",
     "a limit beyond which it is refused": """noise.bernoulli:DENOMINATOR_LIMIT ingest.arrays:HEAD
         noise.gaussian:NUMERATOR_LIMIT noise.laplace:SCALE_LIMIT noise.laplace:NUMERATOR_LIMIT noise.uniform:MOST
-        steps.holdings:MOST mechanisms.rounds:WIDEST_NOISE mechanisms.safelog.perturb:MOST_PAIRS
+        steps.holdings:MOST mechanisms.crowd.cells:MOST
+        mechanisms.rounds:WIDEST_NOISE mechanisms.safelog.perturb:MOST_PAIRS
         mechanisms.series.constants:WIDEST mechanisms.series.constants:ROOM
         mechanisms.sessions:MOST engines.spark.session:LEAST engines.spark.session:PATIENCE
         ingest.clickhouse:SECONDS ingest.clickhouse:KEPT""",

@@ -18,6 +18,9 @@ def export(
     ],
     out: Annotated[str, typer.Option(help="A new folder.", metavar="DIR")],
     gzip: Annotated[bool, typer.Option("--gzip", help="Compress text files.")] = False,
+    group: Annotated[
+        str, typer.Option(help="One group of a release made with --by: country=DE.", metavar="NAME=VALUE")
+    ] = "",
     *,
     terminal: Terminal,
 ) -> None:
@@ -28,7 +31,7 @@ def export(
     from hubbub.card.schema import STAMP
     from hubbub.show.export import export as write
 
-    made = write(release, to, out, gzip=gzip)
+    made = write(release, to, out, gzip=gzip, group=group)
     if not made.private:
         terminal.warn(f"{STAMP}: so is this export, and it says so.")
     terminal.say(made.sentence)

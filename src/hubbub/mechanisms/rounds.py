@@ -156,6 +156,8 @@ class Selected:
     accumulators: Integers
     rounds: Integers
     absent: tuple[Integers, ...] = ()
+    alike: Integers | None = None
+    """Keys of one number gathered their weight alike; None: those that left in the same round."""
 
 
 def select(pools: Pools, plan: Selection, step: str, *known: Known) -> Generator[Draw, Any, Selected]:

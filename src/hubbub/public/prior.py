@@ -48,6 +48,8 @@ class Prior:
     own: OwnPrior | None = None
     known: bool = False
     """Whether words, pairs and domains of the vocabulary are released at levels of their own."""
+    at_once = False
+    """The first round is uniform: its keys are learned from the log."""
 
     def records(self) -> list[dict[str, str]]:
         """What it is made of, as a card names it."""

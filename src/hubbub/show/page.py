@@ -26,6 +26,7 @@ from hubbub.show import public
 from hubbub.show.dataset import described, headline
 from hubbub.show.differences import by_table
 from hubbub.show.hub import front_matter
+from hubbub.show.maps import world_map
 
 ROWS = 200_000
 """Rows of a table of keys that are looked at for the page; whether they have room is another matter."""
@@ -124,6 +125,7 @@ def render(card: Card, tables: list[Shown]) -> dict[str, str]:
     known = {"card": card, "tables": tables, "short": SHORT, "in_page": packed.rows(), "rows": Markup(packed.json())}
     known |= {"claimed": Markup(public.dumps(claimed)), "headline": headline(tables)}
     known["by_group"] = by_table([(table.name, table.columns, table.rows) for table in tables])
+    known["maps"] = {name: world_map(groups) for name, groups in known["by_group"].items()}
     known |= {"front": front_matter(card), "described": Markup(public.dumps(described(card, tables)))}
     templates = zip(PAGES, ("index.html", "data_card.md"), strict=True)
     return {name: jinja().get_template(template).render(known) for name, template in templates}

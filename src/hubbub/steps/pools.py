@@ -39,6 +39,11 @@ TURN = 1 << 56
 class PublicPrior(Protocol):
     """What anybody can say of a query beforehand, as SQL over a table of queries."""
 
+    @property
+    def at_once(self) -> bool:
+        """Whether it weighs keys in the first round, too: only where every key of the pools is known."""
+        ...
+
     def register(self, engine: Engine) -> None:
         """Put what is public into the engine."""
         ...
@@ -131,16 +136,21 @@ class EnginePools(Holdings, LocalPools):
             f"(SELECT 1 FROM {self._degrees} AS d WHERE d.uid = h.uid AND d.n > {limit}) "
             f"UNION ALL SELECT uid, {columns} FROM heavy_{name}",
         )
+        added = (
+            f"SELECT {keys.list('h')}, a.a AS a FROM {self.held} AS h "
+            f"JOIN {self._degrees} AS d ON h.uid = d.uid JOIN {self._amounts} AS a ON a.n = d.n "
+            f"UNION ALL SELECT {columns}, CAST({amount(bits, limit)} AS BIGINT) AS a FROM heavy_{name}"
+        )
+        if prior is not None and prior.at_once:
+            added = self._weighed_at_once(prior)
         engine.number(
             self.keys,
-            f"SELECT {columns}, CAST(sum(a) AS BIGINT) AS w "
-            f"FROM (SELECT {keys.list('h')}, a.a AS a FROM {self.held} AS h "
-            f"JOIN {self._degrees} AS d ON h.uid = d.uid JOIN {self._amounts} AS a ON a.n = d.n "
-            f"UNION ALL SELECT {columns}, CAST({amount(bits, limit)} AS BIGINT) AS a FROM heavy_{name}) AS added "
-            f"GROUP BY {columns}",
+            f"SELECT {columns}, CAST(sum(a) AS BIGINT) AS w FROM ({added}) AS added GROUP BY {columns}",
             mode.order(keys.columns),
             "kid",
         )
+        if prior is not None and prior.at_once:
+            engine.drop(f"weighed_{name}")
         self.size = self._pooled = int(engine.fetch(f"SELECT count(*) AS n FROM {self.keys}").column("n")[0].as_py())
 
     def _turns(self, theirs: str, first: str | None) -> tuple[str, str]:
@@ -161,6 +171,17 @@ class EnginePools(Holdings, LocalPools):
             places = " + ".join(f"{10**i} * {turn}" for i, turn in enumerate(reversed(turns)))
             order = f"CAST({places} AS BIGINT) * {TURN} + CAST(({order}) % {TURN // 4} AS BIGINT)"  # of either sign
         return theirs, order
+
+    def _weighed_at_once(self, prior: PublicPrior) -> str:
+        """What each user adds to each of her keys in a first round in which the prior weighs them."""
+        engine, kind, table = self.log.engine, self.kind, f"weighed_{self.kind.name}"
+        engine.save(table, f"SELECT uid, {kind.list()}, g FROM ({prior.weighed(self._live)}) AS w")
+        own = f"SELECT uid, sum(g) AS total FROM {table} GROUP BY uid"
+        shared = (
+            f"SELECT {kind.list('p')}, p.g * CAST({4**self.bits} AS BIGINT) AS top, CAST(d.total AS BIGINT) AS below "
+            f"FROM {table} AS p JOIN ({own}) AS d ON p.uid = d.uid"
+        )
+        return f"SELECT {kind.list()}, root AS a FROM ({rooted(shared, kind.list())}) AS r"
 
     @cached_property
     def _first(self) -> Integers:

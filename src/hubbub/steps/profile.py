@@ -71,7 +71,7 @@ def profile(log: SearchLog, bits: Mapping[str, int]) -> dict[str, Integers]:
     tables = {"length": lengths, "clicks": "profiled", "hour": "profiled"}
     found = {}
     for name, shape in SHAPES.items():
-        sql = _activity() if shape.length is None else _shrunk(tables[shape.column], shape, bits[name])
+        sql = _activity() if shape.length is None else shrunk(tables[shape.column], shape, bits[name])
         rows = engine.fetch(sql)
         sums = np.zeros(shape.bins, np.int64)
         sums[rows.column("bin").to_numpy()] = rows.column("y").to_numpy()
@@ -91,7 +91,7 @@ def _activity() -> str:
     )
 
 
-def _shrunk(rows: str, shape: Shape, bits: int) -> str:
+def shrunk(rows: str, shape: Shape, bits: int) -> str:
     """Σ over users of isqrt(4^k n² c² // max(c², Σ n²))."""
     top, c2 = (1 << 2 * bits) * (shape.length or 1) ** 2, (shape.length or 1) ** 2
     own = f"SELECT uid, {shape.column} AS bin, least(count(*), {MOST}) AS n FROM {rows} GROUP BY uid, {shape.column}"

@@ -47,7 +47,7 @@ PROMISED = {
     "--plot=volume,error --tables --seed=0 --jobs=2",
     "attack": f"release! --log {LOG} --kind --truth --other --targets=200 --seed=0",
     "report": f"release! --log {LOG}",
-    "export": "release! --to! --out! --gzip=False",
+    "export": "release! --to! --out! --gzip=False --group=",
     "card": "release! --check=False --registry",
     "review": "release! --write --strike --strike-rules --deny --topics --names --approve=False --by --out --show=40 "
     "--ledger",

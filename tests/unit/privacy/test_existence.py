@@ -52,6 +52,7 @@ NOT_OF_THE_LOG = {
         "mechanisms/crowd/items.py resolve",
         "mechanisms/crowd/each.py resolve",
         "mechanisms/crowd/calibrate.py _served calibrate",
+        "mechanisms/crowd/cells.py of",
         "mechanisms/crowd/histograms.py histograms",
         "mechanisms/korolova.py resolve",
         "mechanisms/laplace.py _is_raw drawable",

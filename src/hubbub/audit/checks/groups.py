@@ -1,11 +1,12 @@
 """Audits of tables by group: cells by hand, one user's share of them, and that every cell has noise, held or not.
 
 The whole chain runs on made-up logs in a real engine, with noise that is written down. A user may be in every group:
-all her cells together are no longer than one user.
+all her cells together are no longer than one user, whatever each of them is expected to have.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,9 +17,10 @@ from hubbub.audit.checks.chain import ChainRecorder
 from hubbub.audit.protocols import AuditRow, Event, Kind, Subject, faults, row
 from hubbub.audit.tiny import MODE, tiny_log
 from hubbub.mechanisms import Crowd
-from hubbub.mechanisms.crowd.calibrate import closed
+from hubbub.mechanisms.crowd.cells import SIZES_BITS
 from hubbub.mechanisms.rounds import Selection
 from hubbub.noise.absent import Rounds
+from hubbub.privacy.gaussian import GaussianStep
 from hubbub.public.groups import DAY, OTHER, WEEKDAYS, Grouping
 from hubbub.release.rows import named_rows
 
@@ -89,6 +91,7 @@ def of(subject: Subject) -> Iterator[AuditRow]:
     yield _by_hand(subject, added, [*crowd, *everywhere()])
     yield _share(subject, alone, added)
     yield _noised(subject, alone)
+    yield _sized(subject, alone)
     yield _once(subject, [*crowd, *everywhere()])
 
 
@@ -108,13 +111,32 @@ def _share(subject: Subject, alone: RanByGroup, added: RanByGroup) -> AuditRow:
 
 
 def _noised(subject: Subject, run: RanByGroup) -> AuditRow:
-    """All groups are there though everybody came on a Monday: 4 × 3 cells, with the levels of so many."""
-    size = len(GROUPING.groups) * len(ASKED)
-    plan = closed(_plan(subject), size, Fraction(subject.mechanism.settings["F"]))
+    """All groups are there though everybody came on a Monday: 4 × 3 cells in all classes, by levels of F together."""
+    plan, size = _plan(subject), len(GROUPING.groups) * len(ASKED)
     unit = plan.variances[0] // plan.multiples[0]
-    right = size, Rounds(plan.multiples, unit, plan.thresholds, plan.drops)
-    asked = run.noise.domains.get(f"{TABLE} absent keys")
-    return faults(subject, "every cell has noise", float(asked != right), f"{asked} instead of {right}")
+    asked = [(n, rounds) for step, (n, rounds) in run.noise.domains.items() if step.startswith(f"{TABLE} absent keys")]
+    wrong = abs(sum(n for n, _ in asked) - size)
+    wrong += sum((rounds.multiples, rounds.variance) != (plan.multiples, unit) for _, rounds in asked)
+    passing = sum(n * _passes(rounds) for n, rounds in asked)
+    wrong += passing > float(Fraction(subject.mechanism.settings["F"])) * (1 + 1e-6)
+    return faults(subject, "every cell has noise", wrong, f"{len(asked)} classes, {passing:.4f} of nobody expected")
+
+
+def _passes(rounds: Rounds) -> float:
+    """The chance that noise alone passes some test, at most."""
+    from scipy.special import ndtr
+
+    deviations = (math.sqrt(total * rounds.variance) for total in rounds.totals)
+    return sum(float(ndtr(-level / deviation)) for level, deviation in zip(rounds.thresholds, deviations, strict=True))
+
+
+def _sized(subject: Subject, run: RanByGroup) -> AuditRow:
+    """How large the groups are is said once, of every declared one, with the noise that was paid for."""
+    drawn = [(variance, n) for step, variance, n in run.noise.asked if step == f"{TABLE} sizes"]
+    steps = [step for step in subject.mechanism.steps() if isinstance(step, GaussianStep)]
+    mu2 = sum((sum(step.mu2, Fraction(0)) for step in steps if step.name == f"{TABLE} sizes"), Fraction(0))
+    right = [n == len(GROUPING.groups) and Fraction(4**SIZES_BITS) / (variance - 4) <= mu2 for variance, n in drawn]
+    return faults(subject, "group sizes have noise", float(right != [True]), str(drawn))
 
 
 def _once(subject: Subject, events: Iterable[Event]) -> AuditRow:

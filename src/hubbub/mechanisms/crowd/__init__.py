@@ -26,6 +26,7 @@ from hubbub.mechanisms import measured
 from hubbub.mechanisms.base import DELTA, EPSILON, Bound, Mechanism, Parameter, Released, Rows, Tables, Value
 from hubbub.mechanisms.crowd import calibrate, histograms, stages
 from hubbub.mechanisms.crowd import known as of_known
+from hubbub.mechanisms.crowd.cells import GroupSizes
 from hubbub.mechanisms.crowd.chain import Chain, CodedDomain, count, select_known, sessions, text_of
 from hubbub.mechanisms.crowd.common import noise_in_common
 from hubbub.mechanisms.crowd.groups import by_group
@@ -178,7 +179,13 @@ class Crowd(ByStatement, Mechanism, register=True):
         counted = [(s.name, s.recount) for s in self.stages if s.recount is not None]
         drawn += [Law(f"{name} recount", "variance", recount.widest()) for name, recount in counted]
         drawn += [Law(f"{name} kept total", "variance", recount.kept_variance) for name, recount in counted]
+        drawn += [Law(sizes.name, "variance", sizes.variance) for sizes in map(self._sizes, self.divided)]
         return (*drawn, *(Law(h.name, "variance", h.variance) for h in histograms.histograms(self.stages)))
+
+    def _sizes(self, table: str) -> GroupSizes:
+        """The draw that says how large the groups of a table are."""
+        name = stages.sizes_of(table)
+        return GroupSizes.of(name, next(s.histogram for s in self.stages if s.name == name and s.histogram is not None))
 
     def bounds(self) -> tuple[Bound, ...]:
         """One user's share of every selection and of the counts."""
@@ -361,7 +368,8 @@ class Crowd(ByStatement, Mechanism, register=True):
                 base, grouping = self.divided[stage.name]
                 keys = self.offers[base]
                 once = "one_group" in self.settings and bool(grouping.column)
-                cells = by_group(chain, stage, keys, grouping, released[base], false, one_group=once)
+                drawn = stage, self._sizes(stage.name)
+                cells = by_group(chain, *drawn, keys, grouping, released[base], false, one_group=once)
                 released[stage.name] = yield from cells
         if levels:
             released["sessions"] = sessions(levels)

@@ -55,9 +55,11 @@ class Ratio:
 
 def combine(selected: Selected, plan: Selection, counted: Recounted) -> Counted:
     """Users of each released key: to the last bit a function of the released numbers, whatever the order of the ids."""
-    told = np.stack((counted.lam, counted.sums, selected.accumulators, selected.rounds))
+    alike = selected.rounds if selected.alike is None else selected.alike
+    told = np.stack((counted.lam, counted.sums, selected.accumulators, selected.rounds, alike))
     order = np.lexsort(told)
-    chosen = Selected(selected.ids[order], selected.accumulators[order], selected.rounds[order])
+    accumulators, rounds = selected.accumulators[order], selected.rounds[order]
+    chosen = Selected(selected.ids[order], accumulators, rounds, alike=alike[order])
     users, noise2 = _estimates(chosen, plan, replace(counted, sums=counted.sums[order], lam=counted.lam[order]))
     back = np.argsort(order)
     whole = np.maximum(np.rint(users), 1).astype(np.int64)
@@ -95,7 +97,8 @@ def _estimates(selected: Selected, plan: Selection, counted: Recounted) -> tuple
     means = np.array(plan.means, float)[selected.rounds]
     weights = np.maximum(selected.accumulators / means, 1.0)
     weight_variance = np.array(plan.gathered, float)[selected.rounds] / means**2
-    ratio = _by_round(selected.rounds, weights, weight_variance, recounts, variance)
+    alike = selected.rounds if selected.alike is None else selected.alike
+    ratio = _of_alike(alike, weights, weight_variance, recounts, variance)
     fit = ratio.value * weights
     ratio_noise = ratio.noise * weights**2
     fit_noise = ratio.value**2 * weight_variance + ratio_noise
@@ -108,13 +111,16 @@ def _estimates(selected: Selected, plan: Selection, counted: Recounted) -> tuple
     return users, noise2 + factor_noise * users**2
 
 
-def _by_round(
-    rounds: npt.NDArray[np.int64], weights: Floats, weight_variance: Floats, recounts: Floats, variance: Floats
+def _of_alike(
+    alike: npt.NDArray[np.int64], weights: Floats, weight_variance: Floats, recounts: Floats, variance: Floats
 ) -> Ratio:
-    """Keys that left in different rounds gathered their weight among different rivals: each round has its own ratio."""
-    parts = np.empty((4, rounds.size))
-    for r in np.unique(rounds):
-        g = np.flatnonzero(rounds == r)
+    """Keys that left in different rounds gathered their weight among different rivals: each round has its own ratio.
+
+    So has each class of cells, which weighs in its own way.
+    """
+    parts = np.empty((4, alike.size))
+    for one in np.unique(alike):
+        g = np.flatnonzero(alike == one)
         learned = learn_ratio(weights[g], weight_variance[g], recounts[g], variance[g])
         parts[:, g] = learned.value, learned.slope, learned.noise, learned.own
     return Ratio(*parts)

@@ -52,7 +52,7 @@ def histograms(stages: Sequence[Stage]) -> tuple[Histogram, ...]:
     """Those that the budget is for; the grid of each is as fine as the sampler serves."""
     found = []
     for stage in stages:
-        if stage.histogram is not None:
+        if stage.histogram is not None and stage.name in SHAPES:
             grids = (Histogram(stage.name, stage.histogram, bits) for bits in range(GRID_BITS, -1, -1))
             fitting = next((h for h in grids if 2 * h.variance < WIDEST_NOISE), None)
             if fitting is None:

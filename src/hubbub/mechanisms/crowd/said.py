@@ -6,7 +6,11 @@ from collections.abc import Sequence
 
 from hubbub.mechanisms.base import Bound
 from hubbub.mechanisms.crowd.calibrate import Stage
+from hubbub.steps.keys import base_of
 from hubbub.steps.profile import SHAPES
+
+GROUP_SIZES = 1
+"""The length of a user's share of how large groups are."""
 
 
 def bounds(stages: Sequence[Stage]) -> tuple[Bound, ...]:
@@ -18,7 +22,7 @@ def bounds(stages: Sequence[Stage]) -> tuple[Bound, ...]:
             limit = stage.selection.limit
             found += [
                 Bound(f"distinct {what} per user in the selection", "l0", limit, "sample by a secret hash"),
-                Bound(f"a user's weights in each round of {what}", "l2", 1, "1/√n on each of her n live keys"),
+                Bound(f"a user's weights in each round of {what}", "l2", 1, _shared(what)),
             ]
         if stage.recount is not None:
             most = stage.recount.most
@@ -27,10 +31,17 @@ def bounds(stages: Sequence[Stage]) -> tuple[Bound, ...]:
                 Bound(f"a user's released {what} in the kept total", "l1", most, "clipped"),
             ]
         if stage.histogram is not None:
-            length = SHAPES[what].length
+            length = SHAPES[what].length if what in SHAPES else GROUP_SIZES
             how = "one bin a user" if length is None else "scaled down together, none dropped"
             found.append(Bound(f"a user's share of the histogram of {what}", "l2", length or 1, how))
     return tuple(found)
+
+
+def _shared(table: str) -> str:
+    """How a user's weight is shared by her keys."""
+    if base_of(table) == table:
+        return "1/√n on each of her n live keys"
+    return "shared by her live keys, by how many users the released tables let expect of each"
 
 
 def processed(stages: Sequence[Stage], tables: Sequence[str], *, one_group: bool) -> tuple[str, ...]:

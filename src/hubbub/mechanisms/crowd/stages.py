@@ -39,7 +39,7 @@ WEIGHTS = tuple(
         ("sessions", "sessions of three and four queries", 5),
         ("keywords", "keywords", 2),
         ("histogram", "each histogram behind the synthetic log", 1),
-        ("groups", "tables by group, for every 100 of the table they divide,", 28),
+        ("groups", "tables by group, for every 100 of the table they divide,", 30),
     )
 )
 PARTS = (
@@ -53,6 +53,8 @@ LIMITS = (
     Parameter("D_s", "integer", "distinct sequences of a user that take part, per length", 20, low=1, high=1000),
     Parameter("D_g", "integer", "distinct keys by group of a user that take part", 10_000, low=1, high=100_000),
 )
+SIZES = Fraction(1, 100)
+"""The part of a table by group that says how large the groups are."""
 SHORT_KEPT = 5
 """Transitions and sessions give their kept total a fifth of the usual part."""
 
@@ -107,18 +109,20 @@ def _by_group(tables: tuple[str, ...], settings: Mapping[str, Value]) -> list[St
     if not bases:
         return []
     part, recount, kept = Fraction(settings["groups_weight"]) / 100, int(settings["recount"]), int(settings["kept"])
-    return [
-        StagePlan(
-            table,
-            Fraction(settings[f"{base_of(table)}_weight"]) * part / bases.count(base_of(table)),
-            int(settings["D_g"]),
-            (1000 - recount - kept, recount, kept),
-            *RECOUNTED[base_of(table)],
-            open=False,
-        )
-        for table in tables
-        if base_of(table) != table
-    ]
+    found = []
+    for table in tables:
+        if (base := base_of(table)) != table:
+            weight = Fraction(settings[f"{base}_weight"]) * part / bases.count(base)
+            inner = 1000 - recount - kept, recount, kept
+            found.append(StagePlan(sizes_of(table), weight * SIZES, 0, (0, 1000, 0), 0, 0))
+            pool = int(settings["D_g"])
+            found.append(StagePlan(table, weight * (1 - SIZES), pool, inner, *RECOUNTED[base], open=False))
+    return found
+
+
+def sizes_of(table: str) -> str:
+    """The stage that says how large the groups of a table are."""
+    return f"{table} sizes"
 
 
 def used(tables: tuple[str, ...]) -> set[str]:

@@ -37,21 +37,29 @@ def formats() -> dict[str, str]:
     return {name: form.about for name, form in FORMATS.items()}
 
 
-def export(release: str | Path, to: str, out: str | Path, *, gzip: bool = False) -> Exported:
-    """Write a release in another format into a new folder; the Python form of `hubbub export`."""
+def export(release: str | Path, to: str, out: str | Path, *, gzip: bool = False, group: str = "") -> Exported:
+    """Write a release in another format into a new folder; the Python form of `hubbub export`.
+
+    `group` is NAME=VALUE: the tables by NAME, of that group alone, in the place of those for everybody.
+    """
     path = Path(out).absolute()
     form = FORMATS.named(to)
     if gzip and not form.text:
         raise ParameterError("This format is compressed already.", given=f"--to {to} --gzip", next="leave --gzip out")
+    if group and form.copies:
+        allowed = ", ".join(name for name, one in FORMATS.items() if not one.copies)
+        raise ParameterError(
+            "This format is a copy of the release.", given=f"--to {to} --group {group}", allowed=allowed
+        )
     require_free(path)
-    source = CheckedRelease.open(release)
+    source = CheckedRelease.open(release, group)
     _refuse_inside(path, source.public)
     form.ready(source)
     with whole(path) as folder:
         files = Folder(folder, zipped=gzip)
         form.write(source, files)
         shutil.copyfile(source.public / "card.json", folder / "card.json")
-        (folder / "README.md").write_text(readme(source.card, form, files), encoding="utf-8")
+        (folder / "README.md").write_text(readme(source, form, files), encoding="utf-8")
         if source.card.mechanism.stamp:
             (folder / "NOT-PRIVATE.txt").write_text(f"{WARNING}\n\n{source.card.claim.sentence}\n", encoding="utf-8")
         permit(folder, 0o755, 0o644)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, ClassVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from hubbub.card.check import check, load, public_folder, refuse_draft
@@ -18,6 +19,8 @@ from hubbub.card.schema import Card
 from hubbub.errors import InputError, Refused
 from hubbub.plugins import Registry
 from hubbub.plurals import counted
+from hubbub.public.groups import Grouping
+from hubbub.steps.keys import base_of, by_name, group_of
 
 
 @dataclass(frozen=True)
@@ -26,10 +29,15 @@ class CheckedRelease:
 
     public: Path
     card: Card
+    group: tuple[str, str] | None = None
+    """A grouping and one of its groups: the tables are then that group's own, without the column."""
 
     @classmethod
-    def open(cls, release: str | Path) -> CheckedRelease:
-        """Open a release; refused if it is none or not as it was written, because an export repeats its claim."""
+    def open(cls, release: str | Path, group: str = "") -> CheckedRelease:
+        """Open a release; refused if it is none or not as it was written, because an export repeats its claim.
+
+        `group` is NAME=VALUE, of a release with tables by NAME.
+        """
         document = load(release)
         refuse_draft(document, release)
         wrong = [finding for finding in check(release) if not finding.holds]
@@ -39,19 +47,32 @@ class CheckedRelease:
                 given=f"{wrong[0].what}: {wrong[0].seen}",
                 next=f"see hubbub card {release} --check",
             )
-        return cls(public_folder(release), Card.model_validate(document))
+        card = Card.model_validate(document)
+        return cls(public_folder(release), card, one_group(card, group) if group else None)
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The tables of the release."""
-        return tuple(self.card.release.contains)
+        """The tables of the release, or of the group."""
+        named = self.card.release.contains
+        if self.group is None:
+            return tuple(named)
+        return tuple(base_of(table) for table in named if group_of(table) == self.group[0])
 
     def table(self, name: str) -> pa.Table | None:
         """One table as it was published; None where the release does not have it."""
-        return pq.read_table(self.public / f"{name}.parquet") if name in self.tables else None
+        if name not in self.tables:
+            return None
+        if self.group is None:
+            return pq.read_table(self.public / f"{name}.parquet")
+        column, value = self.group
+        table = pq.read_table(self.public / f"{by_name(name, column)}.parquet")
+        return table.filter(pc.equal(table.column(column), value)).drop_columns([column])
 
     def rows(self, name: str) -> int:
         """How many rows a table has, 0 where the release does not have it."""
+        if self.group is not None:
+            table = self.table(name)
+            return 0 if table is None else table.num_rows
         return next((f.rows or 0 for f in self.card.release.files if f.path == f"{name}.parquet"), 0)
 
     def need(self, name: str) -> pa.Table:
@@ -60,6 +81,24 @@ class CheckedRelease:
         if table is None:
             raise InputError(f"The release has no table {name}.", given=", ".join(self.tables))
         return table
+
+
+def one_group(card: Card, given: str) -> tuple[str, str]:
+    """The grouping and the group that NAME=VALUE names, as the card spells them."""
+    name, _, value = (part.strip() for part in given.partition("="))
+    known = [Grouping.read(record) for record in card.mechanism.public_lists if record.get("use") == "groups"]
+    divided = {one.name: one for one in known if one.name in map(group_of, card.release.contains)}
+    if name not in divided:
+        raise InputError(
+            f"The release has no tables by {name or 'group'}.",
+            given=f"--group {given}",
+            allowed=f"--group NAME=VALUE, NAME one of: {', '.join(divided)}" if divided else "a release made with --by",
+        )
+    spelt = {one.lower(): one for one in divided[name].groups}
+    if value.lower() not in spelt:
+        allowed = ", ".join(divided[name].groups)
+        raise InputError(f"The group {name} has no such value.", given=f"--group {given}", allowed=allowed)
+    return name, spelt[value.lower()]
 
 
 def value_column(table: pa.Table) -> str:

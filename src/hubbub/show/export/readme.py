@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from hubbub.card.schema import NOT_STATED, STAMP, Card
-from hubbub.show.export.base import Folder, Format
+from hubbub.show.export.base import CheckedRelease, Folder, Format
 from hubbub.show.page import plain
 
 WARNING = f"{STAMP}. Made for tests or experiments. Do not publish."
 
 
-def readme(card: Card, form: Format, folder: Folder) -> str:
+def readme(source: CheckedRelease, form: Format, folder: Folder) -> str:
     """Made from the card and the names of the files: no released text stands in it."""
-    release = card.release
+    card, release = source.card, source.card.release
+    part = ""
+    if source.group is not None:
+        part = f" **Of one group alone: {source.group[0]} = {plain(source.group[1])}.**"
     title = release.title if release.title != NOT_STATED else release.id
     files = [f"| `{file.name}` | {file.rows:,} | {file.about} |" for file in folder.written]
     stamp = [f"**{WARNING}**"] if card.mechanism.stamp else []
@@ -23,7 +26,7 @@ def readme(card: Card, form: Format, folder: Folder) -> str:
         f"Unit: {card.unit.means} ({card.unit.neighbouring}).",
         f"This is release `{release.id}` as {form.about}. It was computed from the released tables and nothing else "
         "(`hubbub export`), which costs nothing: what is said above of the release holds for it too. The full claim is "
-        f"in `card.json`.{own}",
+        f"in `card.json`.{own}{part}",
         "\n".join(["| file | rows | what |", "|---|---|---|", *files]),
         "## Format",
         form.notes(card),

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from hubbub.card.schema import Card
 from hubbub.show.export.base import CheckedRelease, Folder, Format, register
 from hubbub.show.export.text import RULE, tab_separated
+from hubbub.steps.keys import base_of, group_of
 
 AOL = ["AnonID", "Query", "QueryTime", "ItemRank", "ClickURL"]
 WHAT = {
@@ -22,6 +23,12 @@ WHAT = {
     "itemsets": "words or queries that one user used, in any order",
     "log": "a log, in the columns of the AOL log",
 }
+
+
+def about(table: str) -> str:
+    """What a table holds."""
+    by = f", by {group_of(table)}" if group_of(table) else ""
+    return WHAT.get(base_of(table), table) + by
 
 
 class Tsv(Format):
@@ -37,7 +44,7 @@ class Tsv(Format):
             header = table.column_names
             if name == "log":
                 table, header = aol(table), AOL
-            folder.lines(f"{name}.tsv", WHAT.get(name, name), table.num_rows, tab_separated(table, header))
+            folder.lines(f"{name}.tsv", about(name), table.num_rows, tab_separated(table, header))
 
     def notes(self, card: Card) -> str:
         """For the README: how to read the files without losing a row."""

@@ -2,7 +2,7 @@
 
 from hubbub.steps.keys.base import Keys
 from hubbub.steps.keys.clicks import CLICKS
-from hubbub.steps.keys.divided import base_of, divided, divided_name, group_of
+from hubbub.steps.keys.divided import base_of, by_name, divided, divided_name, group_of
 from hubbub.steps.keys.itemsets import ITEMSETS, itemsets
 from hubbub.steps.keys.keywords import KEYWORDS
 from hubbub.steps.keys.log import LOG
@@ -22,6 +22,7 @@ __all__ = [
     "TRANSITIONS",
     "Keys",
     "base_of",
+    "by_name",
     "divided",
     "divided_name",
     "group_of",

@@ -14,7 +14,12 @@ BY = "_by_"
 
 def divided_name(base: str, grouping: Grouping) -> str:
     """The name of the table: `queries_by_country`."""
-    return f"{base}{BY}{grouping.name}"
+    return by_name(base, grouping.name)
+
+
+def by_name(base: str, grouping: str) -> str:
+    """The same from the name of the grouping."""
+    return f"{base}{BY}{grouping}"
 
 
 def base_of(table: str) -> str:
