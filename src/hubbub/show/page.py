@@ -124,8 +124,8 @@ def render(card: Card, tables: list[Shown]) -> dict[str, str]:
     claimed = {"epsilon": card.claim.epsilon, "delta": card.claim.delta, "steps": steps}
     known = {"card": card, "tables": tables, "short": SHORT, "in_page": packed.rows(), "rows": Markup(packed.json())}
     known |= {"claimed": Markup(public.dumps(claimed)), "headline": headline(tables)}
-    known["by_group"] = by_table([(table.name, table.columns, table.rows) for table in tables])
-    known["maps"] = {name: world_map(groups) for name, groups in known["by_group"].items()}
+    by_group = by_table([(table.name, table.columns, table.rows) for table in tables])
+    known |= {"by_group": by_group, "maps": {name: world_map(groups) for name, groups in by_group.items()}}
     known |= {"front": front_matter(card), "described": Markup(public.dumps(described(card, tables)))}
     templates = zip(PAGES, ("index.html", "data_card.md"), strict=True)
     return {name: jinja().get_template(template).render(known) for name, template in templates}
