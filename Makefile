@@ -36,6 +36,7 @@ databases:            ## PostgreSQL and MariaDB for the tests that read them: De
 audit: venv           ## everything the tests sample, ten times over and on twenty seeds; then every mutant
 	$(BIN)/hubbub audit
 	$(BIN)/hubbub audit --mutants
+	$(BIN)/python verify/crowd_lemmas.py --large
 
 check: venv           ## lint and strict types
 	$(BIN)/ruff check .

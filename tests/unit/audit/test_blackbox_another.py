@@ -127,8 +127,8 @@ def test_it_answers_whatever_it_prints_and_needs_nothing_of_ours(python: str) ->
 
 
 def test_many_runs_at_once(python: str) -> None:
-    found = told(python, "batched", {}, 100)
-    assert [out.counts["run"] for out in found] == [*range(64), *range(36)]
+    found = told(python, "batched", {}, 200)
+    assert [out.counts["run"] for out in found] == [*range(128), *range(72)]
     assert told(python, "fails_at_once", {}, 2)[1].error == "ValueError: all of them"
     with pytest.raises(Unfit, match="another number of outputs"):
         told(python, "too_few", {}, 2)

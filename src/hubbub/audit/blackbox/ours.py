@@ -1,11 +1,13 @@
 """hubbub's own mechanisms and broken versions of them as subjects: `hubbub.audit.blackbox.ours:release`.
 
-A log is measured once by the code that a release runs, and drawn from as often as asked. Mechanisms whose output is a
+A log is measured by the code that a release runs, many copies of it at once, and drawn from as often as asked: copies
+have no user and no key in common, so what comes out of them is as many runs of their own. Mechanisms whose output is a
 log or needs more than users and their keys are not among them; of several tables the first is looked at.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -20,20 +22,27 @@ from hubbub.mechanisms.base import Mechanism
 from hubbub.noise import NoiseSource, SecureNoise
 
 SOUND = ""
+TOGETHER = ("optimal",)
+"""Mechanisms that solve one problem for all keys together: copies of a log in one would not be runs of their own."""
+SHARING = ("noise shared between keys", "noise drawn anew on a second read")
+"""Broken versions in which copies of a log would share noise, or be read twice."""
+COPY = re.compile(r"(?<!\S)(\d+)x")
 
 
 def release(
     log: dict[str, list[str]], *, mechanism: str, setting: int, mutant: str = SOUND, noise: NoiseSource | None = None
 ) -> dict[str, float | None]:
     """One release of the first table at a setting of the audit's own, of the mechanism or of a broken version."""
-    subject = _subject(mechanism, setting, mutant)
+    return _released(_subject(mechanism, setting, mutant), log, noise or SecureNoise())
+
+
+def _released(subject: Subject, log: dict[str, list[str]], source: NoiseSource) -> dict[str, float | None]:
     events: tuple[Event, ...] = tuple(
         (user, 60 * n, key, "https://a.example")
         for user, keys in log.items()
         for n, key in enumerate(keys)
         if key.strip()
     )
-    source = noise or SecureNoise()
     if subject.mechanism.selections:
         pools = pooled(subject, events)
         drawn = subject.perturb({"queries": pools.pools}, source)["queries"]
@@ -43,6 +52,28 @@ def release(
     table, drawn = next(iter(subject.perturb(counted.counts, source).items()))
     keys = counted.text(table, drawn.ids.tolist())
     return {" | ".join(map(str, key)): value for key, value in zip(keys, values_of(drawn), strict=True)}
+
+
+def _many(
+    log: dict[str, list[str]], runs: int, *, mechanism: str, setting: int, mutant: str = SOUND
+) -> list[dict[str, float | None]]:
+    """So many releases; of copies that share no user and no key in one, where keys are drawn independently."""
+    subject = _subject(mechanism, setting, mutant)
+    if mechanism in TOGETHER or mutant in SHARING:
+        return [_released(subject, log, SecureNoise()) for _ in range(runs)]
+    copies = {
+        f"{n}x{user}": [f"{n}x{key}" if key.strip() else key for key in keys]
+        for n in range(runs)
+        for user, keys in log.items()
+    }
+    outs: list[dict[str, float | None]] = [{} for _ in range(runs)]
+    for key, value in sorted(_released(subject, copies, SecureNoise()).items(), key=lambda row: COPY.sub("", row[0])):
+        if marked := COPY.search(key):
+            outs[int(marked[1])][COPY.sub("", key)] = value
+    return outs
+
+
+release.many = _many  # type: ignore[attr-defined]
 
 
 def claims(*, mechanism: str, setting: int, mutant: str = SOUND) -> tuple[float, float]:

@@ -23,7 +23,7 @@ from hubbub.errors import InputError
 
 HANGS = "hangs"
 CRASHES = "crashes"
-BATCH = 64
+BATCH = 128
 SLOWEST_IMPORT = 60.0
 MOST_WALKED = 20_000
 LONGEST_WALK = 3.0
