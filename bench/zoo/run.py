@@ -79,7 +79,8 @@ def look(rival: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
     environment = rival["environment"]
     python = str(ENVIRONMENTS / environment / "bin" / "python") if environment else sys.executable
-    asked = {name: rival.get(name) for name in ("epsilon", "delta", "settings")} | {"python": python, "limit": 120.0}
+    asked: dict[str, Any] = {name: rival.get(name) for name in ("epsilon", "delta", "settings")}
+    asked |= {"python": python, "limit": 120.0}
     began = time.monotonic()
     first = black_box(rival["subject"], runs=rival["runs"], seconds=5000, seed=SEEDS[0], say=print, **asked)
     for one in first:
