@@ -3,7 +3,9 @@
 For each table every key of the log is looked at once: how many users hold it, how often, and whether it was released.
 What is kept is small: a histogram by number of users, and a few points to draw.
 
-Where counting every key would cost more than a few percent of a release, the head is still counted whole: all that was
+Where counting every event would cost more than a few percent of a release, queries are counted from the pairs of user
+and query that the release itself has made, if it has: every one of them, but in rows of the log, not in searches. What
+has no such pairs is counted in part. The head is then counted whole: all that was
 released, and all queries of many rows, because a few of them carry much of a log and no sample may miss one. Of the
 other queries one in `one_in`, by a hash of its text, stands for the rest; how far that may be off is kept beside it.
 
@@ -106,6 +108,8 @@ class Exact:
     error: ErrorParts | None
     points: pa.Table
     """key, exact, bounded (or null), released (or null), noise_sd (or null)."""
+    by_rows: bool = False
+    """Whether events are rows of the log: a search with several clicks is several."""
 
 
 def gather(
@@ -126,28 +130,33 @@ def gather(
     kinds = {t: keys for t, keys in kinds.items() if one_in == 1 or keys.name in CHEAP}
     released = {table: read_released(public, table, mechanism) for table in kinds}
     again = {} if measured is None else once_more(log, mechanism, measured)
-    if one_in > 1 and kinds:
+    pairs = {table: _pairs(measured, keys, released[table].value) for table, keys in kinds.items() if one_in > 1}
+    if one_in > 1 and not all(pairs.values()):
         whole = [table.rows for table in released.values()] + [again[table] for table in kinds if table in again]
-        many = _many(log, measured or {})
+        many = _many(log, next(filter(None, pairs.values()), ""))
         _sample(log, one_in, whole, many, clicks=any(keys.name == "clicks" for keys in kinds.values()))
     found, laws = [], {}
     for table, keys in kinds.items():
         counts = None if measured is None or mechanism.offers[table].rows else measured.get(table)
-        _hold(log, keys, one_in)
-        found.append(_exact(log, table, keys, released[table], _bounded(counts), one_in))
+        hold = _Counted(log, keys, one_in, pairs.get(table, ""))
+        hold.keep()
+        found.append(_exact(hold, table, released[table], _bounded(counts)))
         if table in again and found[-1].held.users.size:
-            laws[table] = seen(*(_by_users(log, keys, again[table], one_in)[c] for c in ("users", "keys", "released")))
-        log.engine.drop(_held(keys))
+            laws[table] = seen(*(hold.by_users(again[table])[c] for c in ("users", "keys", "released")))
+        log.engine.drop(hold.table)
     return found, laws
 
 
-def _many(log: SearchLog, measured: Mapping[str, Any]) -> str:
+def _pairs(measured: Mapping[str, Any] | None, keys: Keys, value: str) -> str:
+    """The engine's table of who holds which query, in how many rows, if that was measured and users are published."""
+    every = () if measured is None or keys is not QUERIES or value != "users" else measured.values()
+    return next((m.held for m in every if isinstance(m, EnginePools) and m.kind is QUERIES), "")
+
+
+def _many(log: SearchLog, pairs: str) -> str:
     """SQL of the hashes of queries of many rows: by what users were found to hold, if that was measured."""
-    table, rows, code = "log", "count(*)", log.engine.shuffle("query")
-    for counts in measured.values():
-        if isinstance(counts, EnginePools) and counts.kind is QUERIES:
-            table, rows = counts.held, "sum(n)"
-    return f"SELECT {code} AS code FROM {table} GROUP BY {code} HAVING {rows} >= {MANY}"
+    code, rows = log.engine.shuffle("query"), "sum(n)" if pairs else "count(*)"
+    return f"SELECT {code} AS code FROM {pairs or 'log'} GROUP BY {code} HAVING {rows} >= {MANY}"
 
 
 def _sample(log: SearchLog, one_in: int, released: list[pa.Table], many: str, *, clicks: bool) -> None:
@@ -204,69 +213,94 @@ def _bounded(counts: object) -> str:
 # ------------------------------------------------------------------ what is there
 
 
-def _exact(log: SearchLog, table: str, keys: Keys, released: ReleasedRows, bounded: str, one_in: int) -> Exact:
-    histogram = UsersHistogram(**_by_users(log, keys, released.rows, one_in))
+@dataclass(frozen=True)
+class _Counted:
+    """The users and events of every key, counted in the engine without bounding anybody."""
+
+    log: SearchLog
+    keys: Keys
+    one_in: int
+    pairs: str
+    """Pairs of user and query with their rows, from which a key is told by the hash of its text; or nothing."""
+
+    @property
+    def table(self) -> str:
+        """The engine's table: the key's columns, or `code`, then users and events."""
+        return f"exact_{self.keys.name}"
+
+    @property
+    def sampled(self) -> bool:
+        """Whether some queries stand for others."""
+        return self.one_in > 1 and not self.pairs
+
+    @property
+    def same(self) -> str:
+        """That a row `h` of the table and a row `r` of what was released are of one key, as SQL."""
+        return f"h.code = {self.log.engine.shuffle('r.query')}" if self.pairs else self.keys.same("h", "r")
+
+    def keep(self) -> None:
+        """Count."""
+        columns, into = self.keys.list(), self.keys.list()
+        if self.pairs:
+            each, columns, into = self.pairs, self.log.engine.shuffle("query"), "code"
+        else:
+            self.keys.ready(self.log)
+            events = self.keys.occurrences(SAMPLE if self.sampled else "log")
+            each = f"(SELECT uid, {columns}, count(*) AS n FROM ({events}) AS events GROUP BY uid, {columns})"
+        named = f"{columns} AS {into}" if self.pairs else columns
+        self.log.engine.save(
+            self.table,
+            f"SELECT {named}, count(*) AS users, CAST(sum(n) AS BIGINT) AS events FROM {each} AS each_user "
+            f"GROUP BY {columns}",
+        )
+
+    def by_users(self, released: pa.Table) -> dict[str, Integers]:
+        """The columns of a `UsersHistogram`; what was released stays in the engine as SHOWN, by its place."""
+        self.log.engine.register(SHOWN, released.append_column("place", pa.array(np.arange(released.num_rows))))
+        weight, counted = "1", ""
+        if self.sampled:  # what was released was counted, so that the weight of the others does not touch it
+            weight = f"CASE WHEN c.code IS NULL THEN {self.one_in} ELSE 1 END"
+            counted = f" LEFT JOIN {COUNTED} AS c ON {self.log.engine.shuffle('h.query')} = c.code"
+        found = self.log.engine.fetch(
+            f"SELECT h.users AS users, CAST(sum({weight}) AS BIGINT) AS keys, "
+            f"CAST(sum(h.events * {weight}) AS BIGINT) AS events, count(r.place) AS released, "
+            "CAST(sum(CASE WHEN r.place IS NULL THEN 0 ELSE h.events END) AS BIGINT) AS released_events "
+            f"FROM {self.table} AS h LEFT JOIN {SHOWN} AS r ON {self.same}{counted} GROUP BY h.users"
+        ).sort_by("users")
+        return {column: found.column(column).to_numpy().astype(np.int64) for column in found.column_names}
+
+    def uncertain(self) -> Sampled | None:
+        """How far a sample puts totals off; of one query in m, with all its keys, Var = (m² − m) Σ (its part)²."""
+        if not self.sampled:
+            return None
+        engine, m = self.log.engine, self.one_in
+        parts = (
+            f"SELECT CAST(count(*) AS DOUBLE) AS n, CAST(sum(h.events) AS DOUBLE) AS events FROM {self.table} AS h "
+            f"LEFT JOIN {COUNTED} AS c ON {engine.shuffle('h.query')} = c.code WHERE c.code IS NULL GROUP BY h.query"
+        )
+        squares = engine.fetch(
+            f"SELECT coalesce(sum(n * n), 0) AS n, coalesce(sum(events * events), 0) AS events FROM ({parts}) AS parts"
+        ).to_pylist()[0]
+        return Sampled(m, MANY, *(math.sqrt(m * (m - 1) * float(squares[column])) for column in ("n", "events")))
+
+
+def _exact(counted: _Counted, table: str, released: ReleasedRows, bounded: str) -> Exact:
+    keys, histogram = counted.keys, UsersHistogram(**counted.by_users(released.rows))
     own, with_bound = "", ""
     if bounded:
         own = ", coalesce(b.n, 0) AS bounded"
         with_bound = f" LEFT JOIN {bounded} AS b ON {keys.same('b', 'r')}"
-    rows = log.engine.fetch(
+    rows = counted.log.engine.fetch(
         f"SELECT r.place AS place, coalesce(h.users, 0) AS users, coalesce(h.events, 0) AS events{own} "
-        f"FROM {SHOWN} AS r LEFT JOIN {_held(keys)} AS h ON {keys.same('h', 'r')}{with_bound}"
+        f"FROM {SHOWN} AS r LEFT JOIN {counted.table} AS h ON {counted.same}{with_bound}"
     ).sort_by("place")
-    sampled = None if one_in == 1 else _uncertain(log, keys, one_in)
     matched = released.rows.take(rows.column("place"))
     exact = rows.column("users" if released.value == "users" else "events").to_numpy().astype(np.int64)
     cut = rows.column("bounded").to_numpy().astype(np.int64) if bounded else None
     nobodys = int((rows.column("users").to_numpy() == 0).sum())
-    points = _points(matched, keys, exact, cut)
-    return Exact(table, released.value, sampled, histogram, nobodys, _error(matched, exact, cut), points)
-
-
-def _by_users(log: SearchLog, keys: Keys, released: pa.Table, one_in: int) -> dict[str, Integers]:
-    """The columns of a `UsersHistogram`; what was released stays in the engine as SHOWN, by its place."""
-    log.engine.register(SHOWN, released.append_column("place", pa.array(np.arange(released.num_rows))))
-    weight, counted = "1", ""
-    if one_in > 1:  # what was released was counted, so that the weight of the others does not touch it
-        weight = f"CASE WHEN c.code IS NULL THEN {one_in} ELSE 1 END"
-        counted = f" LEFT JOIN {COUNTED} AS c ON {log.engine.shuffle('h.query')} = c.code"
-    found = log.engine.fetch(
-        f"SELECT h.users AS users, CAST(sum({weight}) AS BIGINT) AS keys, "
-        f"CAST(sum(h.events * {weight}) AS BIGINT) AS events, count(r.place) AS released, "
-        "CAST(sum(CASE WHEN r.place IS NULL THEN 0 ELSE h.events END) AS BIGINT) AS released_events "
-        f"FROM {_held(keys)} AS h LEFT JOIN {SHOWN} AS r ON {keys.same('h', 'r')}{counted} GROUP BY h.users"
-    ).sort_by("users")
-    return {column: found.column(column).to_numpy().astype(np.int64) for column in found.column_names}
-
-
-def _held(keys: Keys) -> str:
-    return f"exact_{keys.name}"
-
-
-def _hold(log: SearchLog, keys: Keys, one_in: int) -> None:
-    """Count, in the engine, the users and events of every key, without bounding anybody."""
-    keys.ready(log)
-    columns = keys.list()
-    events = keys.occurrences("log" if one_in == 1 else SAMPLE)
-    each = f"SELECT uid, {columns}, count(*) AS n FROM ({events}) AS events GROUP BY uid, {columns}"
-    log.engine.save(
-        _held(keys),
-        f"SELECT {columns}, count(*) AS users, CAST(sum(n) AS BIGINT) AS events FROM ({each}) AS each_user "
-        f"GROUP BY {columns}",
-    )
-
-
-def _uncertain(log: SearchLog, keys: Keys, one_in: int) -> Sampled:
-    """How far the sample puts totals off; for one query in m, taken with all its keys, Var = (m² − m) Σ (its part)²."""
-    parts = (
-        f"SELECT CAST(count(*) AS DOUBLE) AS n, CAST(sum(h.events) AS DOUBLE) AS events FROM {_held(keys)} AS h "
-        f"LEFT JOIN {COUNTED} AS c ON {log.engine.shuffle('h.query')} = c.code WHERE c.code IS NULL GROUP BY h.query"
-    )
-    squares = log.engine.fetch(
-        f"SELECT coalesce(sum(n * n), 0) AS n, coalesce(sum(events * events), 0) AS events FROM ({parts}) AS parts"
-    ).to_pylist()[0]
-    off = (math.sqrt(one_in * (one_in - 1) * float(squares[column])) for column in ("n", "events"))
-    return Sampled(one_in, MANY, *off)
+    points, error = _points(matched, keys, exact, cut), _error(matched, exact, cut)
+    by_rows = bool(counted.pairs)
+    return Exact(table, released.value, counted.uncertain(), histogram, nobodys, error, points, by_rows)
 
 
 # ------------------------------------------------------------------ numbers

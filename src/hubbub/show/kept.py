@@ -80,6 +80,7 @@ def write(folder: Path, kept: Gathered) -> None:
             "value": exact.value,
             "sampled": None if exact.sampled is None else asdict(exact.sampled),
             "nobodys": exact.nobodys,
+            "by_rows": exact.by_rows,
             "error": None if exact.error is None else asdict(exact.error),
         }
         | {"held": {column: values.tolist() for column, values in vars(exact.held).items()}}
@@ -132,7 +133,8 @@ def _exact(table: str, facts: Mapping[str, Any], points: pa.Table) -> Exact:
     held = UsersHistogram(**{column: np.array(values, np.int64) for column, values in facts["held"].items()})
     error = None if facts["error"] is None else ErrorParts(**facts["error"])
     sampled = None if facts["sampled"] is None else Sampled(**facts["sampled"])
-    return Exact(table, facts["value"], sampled, held, facts["nobodys"], error, mine)
+    by_rows = facts.get("by_rows", False)  # not in facts of older releases
+    return Exact(table, facts["value"], sampled, held, facts["nobodys"], error, mine, by_rows)
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -248,6 +248,7 @@ def render(material: Material) -> str:
             still_there=still_there(material.kept.tables, material.rows),
             sections=sections,
             sampled=next((t.sampled for t in material.kept.tables if t.sampled), None),
+            by_rows=[t.table for t in material.kept.tables if t.by_rows],
             no_line=bool(material.kept.tables) and not material.kept.laws,
             not_counted=sorted(not_counted) if material.kept.tables else [],
             nobodys={t.table: t.nobodys for t in material.kept.tables if t.nobodys},

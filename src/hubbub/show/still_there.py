@@ -47,5 +47,5 @@ def _counted(exact: Exact) -> StillThere:
     about = "about " if exact.sampled is not None else ""
     noun = KEYS.get(exact.table, exact.table.replace("_", " "))
     share = float(held.released_events.sum()) / max(events, 1)
-    what = EVENTS.get(exact.table, "what the log has")
+    what = "rows" if exact.by_rows else EVENTS.get(exact.table, "what the log has")
     return StillThere(f"{released:,} of {about}{keys:,} {noun}", f"{about}{percent(share)} of {what}")

@@ -21,6 +21,7 @@ from hubbub.show.book import book_of
 from hubbub.show.kept import Gathered, LedgerSnapshot, Spending
 from hubbub.show.law import AGAIN, SurvivalLine
 from hubbub.show.tried import other_budgets
+from hubbub.steps.keys import QUERIES
 from hubbub.steps.mode import run_mode
 
 
@@ -92,6 +93,7 @@ def head_heavy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for n in range(20):
         for user in range(100 + 5 * n):
             ask((user * 7 + n) % 600, f"some {n}", 2000 + n)
+    rows.append(rows[1].replace(".example", ".example/second"))  # one search with two clicks
     path = tmp_path_factory.mktemp("head") / "log.tsv"
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     return path
@@ -125,12 +127,33 @@ def test_the_head_is_the_same_from_the_log_and_from_what_users_hold(head_heavy: 
     made, noise = build("crowd", {"epsilon": "2", "delta": "1e-5"}, tables=["queries"]), SeededNoise(0)
     with read_log(head_heavy, format="aol") as log:
         measured = made.measure(log, run_mode(log.engine, noise, noise.secret("bounding")))
-        scanned, held = exact_facts._many(log, {}), exact_facts._many(log, measured)
+        pairs = exact_facts._pairs(measured, QUERIES, "users")
+        scanned, held = exact_facts._many(log, ""), exact_facts._many(log, pairs)
         assert "FROM log" in scanned and "FROM held_queries" in held
         heads = [set(log.engine.fetch(sql).column("code").to_pylist()) for sql in (scanned, held)]
         many = "SELECT query FROM log GROUP BY query HAVING count(*) >= 50"
         codes = log.engine.fetch(f"SELECT {log.engine.shuffle('query')} AS code FROM ({many}) AS many")
     assert heads[0] == heads[1] == set(codes.column("code").to_pylist()) and len(heads[0]) == 21
+
+
+def test_queries_of_a_large_log_are_counted_from_what_was_measured(
+    head_heavy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every key with its users, as `hubbub report --log` counts them; events are rows, and the page says so."""
+    monkeypatch.setattr(exact_facts, "WHOLE", 1_000)
+    made = build("crowd", {"epsilon": "2", "delta": "1e-5"}, tables=["queries"])
+    with Ledger(tmp_path / "book.sqlite") as book, read_log(head_heavy, format="aol") as log:
+        run_release(log, Plan(made, tmp_path / "out", seed=0, not_private=True), book)
+        (truth,), _ = exact_facts.gather(log, made, tmp_path / "out" / "public", every=True)
+    (found,) = kept.read(tmp_path / "out" / "owner-only").tables
+    assert (found.by_rows, found.sampled, truth.by_rows) == (True, None, False)
+    for column in ("users", "keys", "released"):
+        assert getattr(found.held, column).tolist() == getattr(truth.held, column).tolist()
+    for column in ("events", "released_events"):
+        assert getattr(found.held, column).sum() == getattr(truth.held, column).sum() + 1  # the second click
+    assert found.error == truth.error and found.points.equals(truth.points) and found.nobodys == truth.nobodys
+    text = (tmp_path / "out" / "owner-only" / "report.html").read_text(encoding="utf-8")
+    assert "Rows, not searches." in text and "% of rows" in text and "for queries, in rows of the log" in text
 
 
 @pytest.mark.slow

@@ -67,7 +67,8 @@ def _chart(
             continue
         for i in _thin(line[across]):
             rows.append({"table": exact.table, across: line[across][i], "released": line[up][i]})
-        ends.append(f"{_of_everything(exact, up, line[up][-1])} for {exact.table}")
+        of = f"{exact.table}, in rows of the log" if exact.by_rows and up == "events" else exact.table
+        ends.append(f"{_of_everything(exact, up, line[up][-1])} for {of}")
     if not rows:
         return None
     order = list(dict.fromkeys(str(row["table"]) for row in rows))
