@@ -5,8 +5,7 @@ well, of which cleaning would change no value, drop no record and reject none. W
 of one user, and may: the copy then holds the very records that would have been written, so nothing else can differ.
 
 What is looked at is the copy, which nobody else writes to, and every batch of it. Plain ASCII is told from its bytes
-at once, and of the text of a row group each distinct value once; of any other batch the records are made as always,
-and compared.
+at once; of any other batch the records are made as always, and compared.
 """
 
 from __future__ import annotations
@@ -36,7 +35,8 @@ from hubbub.switches import switch
 BATCH = switch(__name__, "BATCH", 65_536, low=3)
 LARGEST = switch(__name__, "LARGEST", 1 << 20, low=1)  # rows of a group: engines read one group on one thread
 AT_ONCE = switch(__name__, "AT_ONCE", 1 << 26, low=1)  # bytes of a row group, unpacked, that is looked at in one piece
-TEXTS = ["user", "query", "url"]
+FEW = ["user"]
+"""Texts of which a row group holds few distinct ones: each is looked at once. For others finding them costs more."""
 LETTERS = ord("Z") - ord("A") + 1
 CODECS = ("UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD")
 
@@ -73,8 +73,8 @@ def copied_clean(file: Path, copy: Path, progress: Callable[[int], None]) -> int
 
 
 def _batches(opened: Any, file: Path) -> Iterator[pa.RecordBatch]:
-    """A row group at a time with its text as dictionaries, or a large one in batches of rows."""
-    with pq.ParquetFile(file, pre_buffer=False, read_dictionary=TEXTS) as encoded:
+    """A row group at a time, or a large one in batches of rows."""
+    with pq.ParquetFile(file, pre_buffer=False, read_dictionary=FEW) as encoded:
         for number in range(opened.metadata.num_row_groups):
             if opened.metadata.row_group(number).total_byte_size <= AT_ONCE:
                 yield from encoded.read_row_group(number, use_threads=False).to_batches()
@@ -92,7 +92,7 @@ def _plain(batch: pa.RecordBatch) -> bool:
     ranges = pc.min_max(time).as_py(), pc.min_max(rank).as_py()
     return (
         longest <= MAX_LINE
-        and all(_trimmed(text) for text in (user, query, url.drop_null() if url.null_count else url))
+        and all(_trimmed(text) for text in (user, query, url))
         and _folded(query)
         and (ranges[0]["min"] is None or (ranges[0]["min"] >= EARLIEST and ranges[0]["max"] <= LATEST))
         and (ranges[1]["min"] is None or ranges[1]["min"] >= 0)
@@ -100,21 +100,28 @@ def _plain(batch: pa.RecordBatch) -> bool:
 
 
 def _trimmed(column: pa.Array) -> bool:
-    """Whether every value is printable ASCII, none is empty, and none begins or ends with a blank."""
+    """Whether every value that is there is printable ASCII, none is empty, and none begins or ends with a blank."""
     array, offsets = view(column)
-    if (offsets[1:] == offsets[:-1]).any():
+    starts, ends = offsets[:-1], offsets[1:]
+    some = ends > starts
+    if column.null_count:
+        if not np.array_equal(some, column.is_valid().to_numpy(zero_copy_only=False)):
+            return False
+        starts, ends = starts[some], ends[some]
+    elif not some.all():
         return False
     if not len(array):
         return True
-    edges = (array[offsets[:-1]] == BLANK).any() or (array[offsets[1:] - 1] == BLANK).any()
-    return bool((array - BLANK).max() <= 0x7E - BLANK and not edges)
+    edges = (array[starts] == BLANK).any() or (array[ends - 1] == BLANK).any()
+    return bool(array.min() >= BLANK and array.max() <= 0x7E and not edges)
 
 
 def _folded(column: pa.Array) -> bool:
     """Whether ASCII holds no capital letter and no two blanks in a row."""
     array, _ = view(column)
     blank = array == BLANK
-    return not ((array - ord("A")) < LETTERS).any() and not (blank[1:] & blank[:-1]).any()
+    capital = len(array) > 0 and int((array - ord("A")).min()) < LETTERS  # of bytes: what comes before A is far above Z
+    return not capital and not (blank[1:] & blank[:-1]).any()
 
 
 def _same(batch: pa.RecordBatch) -> bool:
