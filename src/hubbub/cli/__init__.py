@@ -30,6 +30,7 @@ from hubbub.cli.index import index
 from hubbub.cli.inspect import inspect
 from hubbub.cli.ledger import ledger
 from hubbub.cli.listed import Listed
+from hubbub.cli.no_frames import without_pandas
 from hubbub.cli.pool import pool
 from hubbub.cli.release import release
 from hubbub.cli.report import report
@@ -95,4 +96,5 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):  # a terminal without Greek must not end a release
             stream.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # unwinding removes copies of the raw log
+    without_pandas(sys.argv[1:])
     app()

@@ -113,14 +113,14 @@ def _trimmed(column: pa.Array) -> bool:
     if not len(array):
         return True
     edges = (array[starts] == BLANK).any() or (array[ends - 1] == BLANK).any()
-    return bool(array.min() >= BLANK and array.max() <= 0x7E and not edges)
+    return bool(array.min() >= BLANK and array.max() <= ord("~") and not edges)
 
 
 def _folded(column: pa.Array) -> bool:
     """Whether ASCII holds no capital letter and no two blanks in a row."""
     array, _ = view(column)
     blank = array == BLANK
-    capital = len(array) > 0 and int((array - ord("A")).min()) < LETTERS  # of bytes: what comes before A is far above Z
+    capital = (array - ord("A")).min(initial=0xFF) < LETTERS  # of bytes: what comes before A is far above Z
     return not capital and not (blank[1:] & blank[:-1]).any()
 
 
