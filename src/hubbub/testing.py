@@ -45,6 +45,7 @@ from hubbub.steps.count import count
 from hubbub.steps.keys import CLICKS, QUERIES, Keys
 from hubbub.worth.evidence import EMPTY, TABLES
 from hubbub.worth.tasks import Evidence, Task, Truth
+from hubbub.worth.tasks.base import BESIDE
 from hubbub.worth.tasks.run import NOT_EVALUABLE, score
 
 Record = Mapping[str, object]
@@ -189,7 +190,8 @@ def _check_scores(scores: Mapping[str, Any]) -> None:
         if metric == NOT_EVALUABLE:
             assert isinstance(pair, str) and pair and len(scores) == 1, "a reason comes alone"
         else:
-            assert set(pair) == {"original", "release"}, f"{metric} has {set(pair)}"
+            both = {"original", "release"}
+            assert both <= set(pair) <= both | set(BESIDE), f"{metric} has {set(pair)}"
             assert all(type(x) in (int, float, type(None)) for x in pair.values()), f"{metric} is {pair}"
 
 

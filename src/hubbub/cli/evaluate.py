@@ -28,7 +28,7 @@ def evaluate(
     *,
     terminal: Terminal,
 ) -> None:
-    """Score a release on the papers' tasks against its log. Not private; recorded; kept in owner-only/scores.json.
+    """Score a release on tasks against its log. Not private; recorded; kept in owner-only/scores.json.
 
     What is not said here is taken from the release's own owner-only/run.toml: ledger, format, period and so on.
 
@@ -64,6 +64,8 @@ def lines(scored: dict[str, dict[str, Any]], shown: set[str]) -> Iterator[str]:
         yield f"  {'':{width}}  {'original':>11}  release"
         for name, original, release in rows:
             yield f"  {name:{width}}  {original:>11}  {release}"
+        if any("floor" in pair for pair in scores.values()):
+            yield "  [a 95 % interval over who was asked; without any log – what nobody exceeds]"
 
 
 def _rows(scores: dict[str, dict[str, float | None]]) -> Iterator[tuple[str, str, str]]:
@@ -73,12 +75,20 @@ def _rows(scores: dict[str, dict[str, float | None]]) -> Iterator[tuple[str, str
         series.setdefault(metric.partition("@")[0], []).append(metric)
     for stem, metrics in series.items():
         originals = {_number(scores[metric]["original"]) for metric in metrics}
-        if len(metrics) > 1 and len(originals) == 1:
+        if len(metrics) > 1 and len(originals) == 1 and not any("low" in scores[metric] for metric in metrics):
             parts = (f"@{m.partition('@')[2]} {_number(scores[m]['release'])}" for m in metrics)
             yield stem, originals.pop(), ", ".join(parts)
         else:
             for metric in metrics:
-                yield metric, _number(scores[metric]["original"]), _number(scores[metric]["release"])
+                yield metric, _number(scores[metric]["original"]), _beside(scores[metric])
+
+
+def _beside(pair: dict[str, float | None]) -> str:
+    """The release's score, with its interval, the floor and the ceiling where a task knows them."""
+    if "low" not in pair:
+        return _number(pair["release"])
+    low, high, floor, ceiling = (_number(pair.get(side)) for side in ("low", "high", "floor", "ceiling"))
+    return f"{_number(pair['release']):7}  [{low}, {high}; {floor} – {ceiling}]"
 
 
 def _number(x: float | None) -> str:

@@ -48,6 +48,7 @@ def synth(
     groups: Annotated[
         bool, typer.Option("--groups", help="Add the columns country, device and language (.parquet).")
     ] = False,
+    typos: Annotated[float, typer.Option(help="The share of searches that are misspelt.", metavar="SHARE")] = 0.0,
     *,
     terminal: Terminal,
 ) -> None:
@@ -70,6 +71,7 @@ def synth(
         truth=Path(truth) if truth else None,
         canaries=planted,
         groups=groups,
+        typos=typos,
         progress=terminal.progress("making up a log"),
     )
     terminal.say(

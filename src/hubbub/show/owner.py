@@ -198,7 +198,7 @@ SECTIONS = (
     ),
     Section(
         "What it is worth",
-        "Scores of the papers' tasks, on the log and on the release. Under “The numbers” stands what each score says "
+        "Scores of tasks, on the log and on the release. Under “The numbers” stands what each score says "
         "in words, and which way is good; docs/tasks.md says how it is computed.",
         ("scores",),
         "No task was scored yet. Score them with",

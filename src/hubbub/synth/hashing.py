@@ -102,6 +102,9 @@ class Purpose(IntEnum):
     WHICH_DEVICE = auto()
     # the wording of a readable log
     SORT = auto()
+    # typing errors
+    TYPO = auto()
+    WHICH_TYPO = auto()
 
 
 def _mixed(number: int) -> int:

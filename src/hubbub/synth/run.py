@@ -20,6 +20,7 @@ from hubbub.synth.groups import GROUP_COLUMNS, with_groups
 from hubbub.synth.presets import Preset
 from hubbub.synth.presets import preset as preset_called
 from hubbub.synth.truth import TruthWriter, names, plain_errors
+from hubbub.synth.typos import with_typos
 from hubbub.synth.world import World
 from hubbub.synth.write import require_free, suffix, writing
 
@@ -44,22 +45,25 @@ def synthesise(
     truth: Path | None = None,
     canaries: Sequence[Canary] = (),
     groups: bool = False,
+    typos: float = 0,
     chunk_users: int = CHUNK_USERS,
     progress: Callable[[int, int], None] | None = None,
 ) -> MadeLog:
     """Write a log of so many users to a new file; with `truth`, its truth tables into a new folder.
 
-    With `groups` it has the columns country, device and language besides.
+    With `groups` it has the columns country, device and language besides; `typos` is the share of misspelt searches.
     """
     started, rows = time.monotonic(), 0
     if suffix(out) != ".parquet" and groups:
         raise ParameterError("AOL's format has no columns for groups.", given=out, allowed="--out FILE.parquet")
+    if not 0 <= typos <= 1:
+        raise ParameterError("The share of misspelt searches is a share.", given=typos, allowed="from 0 to 1")
     require_free(out)
     if truth is not None:
         require_free_folder(truth)
         if truth.absolute() in (out.absolute(), *out.absolute().parents):
             raise ParameterError("The log cannot be inside the folder of the truth.", given=out, next="choose another")
-    told_too = groups or truth is not None
+    told_too = groups or typos > 0 or truth is not None
     options: dict[str, Any] = {"vocabulary": vocabulary, "truth": told_too, "chunk_users": chunk_users}
     batches = generate(users, seed, preset, canaries=canaries, **options)
     with ExitStack() as stack:
@@ -72,10 +76,13 @@ def synthesise(
             )
             if groups:
                 told.dividing()
+            if typos:
+                told.slipping()
             stack.callback(told.close)
         log = stack.enter_context(writing(out, GROUP_COLUMNS if groups else ()))
         for number, batch in enumerate(batches, 1):
             batch = with_groups(batch, seed) if groups else batch
+            batch = with_typos(batch, seed, typos) if typos else batch
             log.write(batch.select([*SCHEMA.names, *(GROUP_COLUMNS if groups else ())]))
             rows += batch.num_rows
             if told is not None:
@@ -84,9 +91,6 @@ def synthesise(
                 progress(min(number * chunk_users, users), users)
         if told is not None:
             told.finish()
-    paths = (
-        {}
-        if truth is None
-        else {name: truth / f"{name}.parquet" for name in names(preset_called(preset), groups=groups)}
-    )
+    told_of = () if truth is None else names(preset_called(preset), groups=groups, typos=typos > 0)
+    paths = {name: Path(truth or "") / f"{name}.parquet" for name in told_of}
     return MadeLog(out, rows, time.monotonic() - started, paths)

@@ -4,12 +4,13 @@
     topics.parquet              query, topic                            every query text but the canaries
     completions.parquet         phrase, completion, query, share        "fear of …", by true popularity
     serp.parquet                query, rank, url                        ten results of each text of 5 users or more
+    relevance.parquet           query, url, gain                        which of them people want: 2 what was meant, 1
     document_frequency.parquet  keyword, documents                      every word of the log, of 10,000,000 documents
     canaries.parquet            query, url, user, times                 one row per canary and user
 
-A log in which something changes has three more (over_time.py), a log with groups one (groups.py). A text that two
-intents share is listed under both in `intents`; elsewhere it is the one of more users. The tables are made by DuckDB in
-a stated amount of memory, whatever the size of the log.
+A log in which something changes has three more (over_time.py), a log with groups or typing errors one (groups.py,
+typos.py); a misspelt text is in the latter alone. A text that two intents share is listed under both in `intents`;
+elsewhere it is the one of more users. The tables are made by DuckDB in a stated amount of memory.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from hubbub.synth.numbers import COMPLETIONS
 from hubbub.synth.over_time import CHANGES, IN_PERIODS, STAYS, changes, shares, stays, users_by_period
 from hubbub.synth.presets import Preset
 from hubbub.synth.queries import queries
+from hubbub.synth.typos import MEANT, TYPOS, users_by_typo
 from hubbub.synth.vocabulary import FEARS, PHRASE, RESIDUES
 from hubbub.synth.world import World
 from hubbub.synth.write import Parquet
@@ -41,7 +43,7 @@ from hubbub.synth.write import Parquet
 if TYPE_CHECKING:
     import duckdb
 
-NAMES = ("intents", "topics", "completions", "serp", "document_frequency", "canaries")
+NAMES = ("intents", "topics", "completions", "serp", "relevance", "document_frequency", "canaries")
 MORE_NAMES = ("changes", "periods", "stays")
 SERP_USERS, SERP_DEPTH = 5, 10
 MEMORY = "1GB"
@@ -49,14 +51,16 @@ TEXT, WHOLE = pa.string(), pa.int64()
 INTENTS = pa.schema([("query", TEXT), ("intent", WHOLE), ("variant", pa.int32()), ("kind", TEXT), ("users", WHOLE)])
 TOPIC = pa.schema([("query", TEXT), ("topic", TEXT)])
 SERP = pa.schema([("query", TEXT), ("rank", pa.int32()), ("url", TEXT)])
+RELEVANCE = pa.schema([("query", TEXT), ("url", TEXT), ("gain", pa.int32())])
 DOCUMENTS = pa.schema([("keyword", TEXT), ("documents", WHOLE)])
 COMPLETION = pa.schema([("phrase", TEXT), ("completion", TEXT), ("query", TEXT), ("share", pa.float64())])
 CANARIES = pa.schema([("query", TEXT), ("url", TEXT), ("user", TEXT), ("times", pa.int32())])
 
 
-def names(preset: Preset, *, groups: bool = False) -> tuple[str, ...]:
+def names(preset: Preset, *, groups: bool = False, typos: bool = False) -> tuple[str, ...]:
     """The truth tables of a log of this shape."""
-    return (*NAMES, *(MORE_NAMES if changes(preset) else ()), *(("groups",) if groups else ()))
+    more = (*(("groups",) if groups else ()), *(("typos",) if typos else ()))
+    return (*NAMES, *(MORE_NAMES if changes(preset) else ()), *more)
 
 
 class TruthWriter:
@@ -72,15 +76,23 @@ class TruthWriter:
         self._engine = engine(self._work)
         self._engine.execute("CREATE TABLE counts (intent BIGINT, variant INTEGER, users BIGINT)")
         self._engine.execute("CREATE TABLE held (period BIGINT, query VARCHAR, users BIGINT)")
-        self._groups = False
+        self._groups = self._typos = False
 
     def dividing(self) -> None:
         """Batches have groups, and the truth about them is wanted."""
         self._groups = True
         self._engine.execute("CREATE TABLE by_group (name VARCHAR, value VARCHAR, query VARCHAR, users BIGINT)")
 
+    def slipping(self) -> None:
+        """Batches say what was meant, and the truth about typing errors is wanted."""
+        self._typos = True
+        self._engine.execute("CREATE TABLE slips (query VARCHAR, meant VARCHAR, users BIGINT)")
+
     def add(self, batch: pa.RecordBatch) -> None:
         """Count the users of each query of a batch; no user may be in two batches."""
+        if self._typos:
+            self._insert("slips", users_by_typo(batch.filter(batch[MEANT].is_valid())))
+            batch = batch.filter(batch[MEANT].is_null())
         asked = pa.table({name: batch[name] for name in ("intent", "variant", "user")})
         users = asked.group_by(["intent", "variant", "user"], use_threads=False).aggregate([])
         counts = users.group_by(["intent", "variant"], use_threads=False).aggregate([([], "count_all")])
@@ -96,6 +108,7 @@ class TruthWriter:
             ("intents", INTENTS, self._intents()),
             ("topics", TOPIC, self._topics()),
             ("serp", SERP, self._serp()),
+            ("relevance", RELEVANCE, self._relevance()),
             ("document_frequency", DOCUMENTS, self._documents()),
             ("completions", COMPLETION, completions(self.world).to_batches()),
             ("canaries", CANARIES, planting.table(self.canaries, self.planted).to_batches()),
@@ -108,6 +121,8 @@ class TruthWriter:
             ]
         if self._groups:
             tables.append(("groups", GROUPED, self._in_groups()))
+        if self._typos:
+            tables.append(("typos", TYPOS, self._slips()))
         for name, schema, rows in tables:
             with closing(Parquet(self.folder / f"{name}.parquet", schema)) as writer:
                 for batch in rows:
@@ -166,6 +181,21 @@ class TruthWriter:
             url = self.world.serp(batch["intent"].to_numpy(), SERP_DEPTH)
             yield pa.RecordBatch.from_arrays([query, pa.array(rank), url], schema=SERP)
 
+    def _relevance(self) -> Iterator[pa.RecordBatch]:
+        """The rows of `relevance`: the site that is meant, and the result at which the first click of most lands."""
+        found = f"SELECT query, intent FROM texts WHERE users >= {SERP_USERS} ORDER BY users DESC, query"
+        for batch in self._read(found, 10_000):
+            intent = batch["intent"].to_numpy()
+            best, meant = self.world.best(intent), self.world.navigational(intent)
+            which = np.concatenate([np.flatnonzero(meant), np.flatnonzero(~meant | (best != 1))])
+            place = np.concatenate([np.ones(meant.sum(), np.int64), best[~meant | (best != 1)]])
+            gain = np.where((np.arange(len(which)) < meant.sum()) | ~meant[which], 2, 1).astype(np.int32)
+            order = np.lexsort((-gain, which))
+            which, place, gain = which[order], place[order], gain[order]
+            url = self.world.urls(self.world.results(intent[which], place))
+            query = batch["query"].take(pa.array(which))
+            yield pa.RecordBatch.from_arrays([query, url, pa.array(gain)], schema=RELEVANCE)
+
     def _documents(self) -> Iterator[pa.RecordBatch]:
         """The rows of `document_frequency`: each keyword with as many documents as its frequency rank gives it."""
         self._engine.register("known", self.world.wording.keywords(self.world))
@@ -204,6 +234,12 @@ class TruthWriter:
             f"""SELECT name, value, query, sum(by_group.users)::BIGINT AS users
                 FROM by_group JOIN texts USING (query) WHERE texts.users >= {SERP_USERS}
                 GROUP BY name, value, query ORDER BY name, value, 4 DESC, query"""
+        )
+
+    def _slips(self) -> Iterator[pa.RecordBatch]:
+        """The rows of `typos`: what was typed, what was meant, by how many."""
+        yield from self._read(
+            "SELECT query, meant, sum(users)::BIGINT AS users FROM slips GROUP BY ALL ORDER BY 3 DESC, 1, 2"
         )
 
 

@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 from hubbub.errors import InputError
 from hubbub.ingest.schema import no_rows
 from hubbub.steps.keys import CLICKS, KEYWORDS, QUERIES, TRANSITIONS, Keys
+from hubbub.steps.keys.divided import BY
 from hubbub.steps.sessions import GAP, SEPARATOR, sessions
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class Evidence:
         """Whether that log's users are the original's, under their own ids. Equal ids alone say nothing: 1, 2, 3 …"""
         self._bare = {name for name, table in tables.items() if _value(table) is None}
         self.others = {name: table for name, table in tables.items() if name not in TABLES}
-        """Tables that no task knows, as they were published."""
+        """Tables by group, and tables that no task knows, as they were published."""
         self._tables: dict[str, pa.Table | None] = {
             name: _plain(name, table) for name, table in tables.items() if name in TABLES
         }
@@ -95,7 +96,8 @@ class Evidence:
         owners = public.parent / "owner-only" / WHOSE
         files = {name: public / f"{name}.parquet" for name in (*TABLES, "log")}
         try:
-            tables = {name: pq.read_table(files[name]) for name in TABLES if files[name].is_file()}
+            files |= {path.stem: path for path in sorted(public.glob(f"queries{BY}*.parquet"))}
+            tables = {name: pq.read_table(path) for name, path in files.items() if name != "log" and path.is_file()}
             counted = (value for value in VALUES for table in tables.values() if value in table.column_names)
             found = cls(next(counted, "count"), tables)
             if files["log"].is_file():

@@ -37,7 +37,7 @@ OWNER = "--users-public --new-population --other-people --allow-empty --drop-out
 PROMISED = {
     "demo": "--out=demo --users=20000",
     "synth": "--users! --out! --preset=aol --vocabulary=en --seed=0 --truth --canaries --start --days --every=month "
-    "--changing=0 --arriving=0.0 --leaving=0.0 --groups=False",
+    "--changing=0 --arriving=0.0 --leaving=0.0 --groups=False --typos=0.0",
     "inspect": f"log {LOG} --max-rejects --rejects --period",
     "estimate": f"log {LOG} --max-rejects {MECHANISM} --period --users --preset --sample --runs",
     "release": f"log {LOG} --max-rejects {MECHANISM} {OWNER} --out --seed "

@@ -13,8 +13,10 @@ from tests.browser.made_up import publish
 
 from hubbub.show.export import export
 from hubbub.show.export.supported import Supported
-from hubbub.show.export.synonyms import CROWDED, Rule, rules, solr
+from hubbub.show.export.synonyms import rules, solr
 from hubbub.show.export.text import one_line
+from hubbub.worth.alike import CLICKS as BY_CLICKS
+from hubbub.worth.alike import CROWDED, AlikePair
 
 
 def parsed(text: str) -> list[set[str]]:
@@ -52,9 +54,23 @@ def test_solr_reads_the_rules_and_the_table_has_their_confidence(tmp_path: Path)
     sure = (400 - 20) * (300 - 20) / (400 * (300**2 + 40**2) ** 0.5)
     assert text.startswith(f"# confidence {sure:.3f}, shared pages: 1\n")
     header, line = (tmp_path / "out" / "synonyms.tsv").read_text(encoding="utf-8").splitlines()
-    assert header.split("\t") == ["query", "synonym", "confidence", "pages"]
-    assert line.split("\t") == ["#nyc, \\\\new => york", "new york", f"{sure:.3f}".rstrip("0"), "1"]
+    assert header.split("\t") == ["query", "synonym", "confidence", "pages", "by"]
+    assert line.split("\t") == ["#nyc, \\\\new => york", "new york", f"{sure:.3f}".rstrip("0"), "1", "clicks"]
     assert [file.rows for file in made.files] == [1, 1] and made.files[0].about.endswith("1 row left out")
+
+
+def test_a_replaced_word_is_a_rule_by_the_share_of_what_followed(tmp_path: Path) -> None:
+    rows = [
+        ("cheap flights", "budget flights", 60, 5.0),
+        ("cheap flights", "weather", 140, 5.0),
+        ("budget flights", "cheap flights", 90, 5.0),
+        ("cars", "boats", 90, 1.0),  # one word alone is another query, not a replaced word
+        ("red cars", "green boats", 90, 1.0),
+    ]
+    release = publish(tmp_path / "r" / "public", {"transitions": rows}).parent
+    assert [file.rows for file in export(release, "synonyms", tmp_path / "out").files] == [1, 1]
+    text = (tmp_path / "out" / "synonyms.txt").read_text(encoding="utf-8")
+    assert text == f"# confidence {80 / 90:.3f}, a word replaced\nbudget flights, cheap flights\n"
 
 
 def test_noise_takes_a_rule_away() -> None:
@@ -79,4 +95,6 @@ def test_a_release_without_any_rule_gives_empty_files(tmp_path: Path) -> None:
 @given(st.text(max_size=8), st.text("ab\\,=>#", max_size=8))
 def test_any_query_survives_a_rule(left: str, right: str) -> None:
     assume(one_line(left) and one_line(right))
-    assert parsed(b"".join(solr([Rule(left, right, 0.75, 2)])).decode()) == [{left.strip(), right.strip()}]
+    assert parsed(b"".join(solr([AlikePair(left, right, 0.75, 2, BY_CLICKS)])).decode()) == [
+        {left.strip(), right.strip()}
+    ]

@@ -48,6 +48,7 @@ def test_the_folder_holds_the_tables_and_nothing_else(made: Made) -> None:
         "topics": ["query", "topic"],
         "completions": ["phrase", "completion", "query", "share"],
         "serp": ["query", "rank", "url"],
+        "relevance": ["query", "url", "gain"],
         "document_frequency": ["keyword", "documents"],
         "canaries": ["query", "url", "user", "times"],
     }
@@ -86,6 +87,11 @@ def test_result_lists_hold_what_was_clicked(made: Made) -> None:
         == 10 * lists
         == made.one("SELECT count(DISTINCT (query, rank)) FROM serp")
     )
+    assert made.one("SELECT count(DISTINCT query) FROM relevance") == lists, "people want something of every list"
+    listed = (
+        "SELECT count(*) FROM relevance ANTI JOIN serp USING (query, url) JOIN serp AS s USING (query) WHERE s.rank = 1"
+    )
+    assert made.one(listed) < 0.02 * lists, "what people want is on the list, or just beyond it"
     agree = made.one("SELECT avg((log.url = serp.url)::INT) FROM log JOIN serp USING (query, rank)")
     assert agree > 0.99
     inside = made.one(

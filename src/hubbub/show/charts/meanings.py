@@ -72,6 +72,14 @@ MEANINGS = {
         "of the {at} most frequent completions, the share that still is", MORE, "of the first {at}, kept"
     ),
     "kendall_tau@": Meaning("order of the first {at}: 1 the same, −1 turned round", MORE, "order of the first {at}"),
+    "mrr": Meaning("mean reciprocal rank of the right answer among ten", MORE, "mean reciprocal rank"),
+    "success@": Meaning("share of questions whose answer is among {at}", MORE, "answer among {at}"),
+    "spearman": Meaning("order by popularity: 1 the same, −1 turned round", MORE, "order"),
+    "corrected": Meaning("share of misspelt searches that are put right", MORE, "misspelt, put right"),
+    "left_alone": Meaning("share of well-typed searches that are left alone", MORE, "well typed, left alone"),
+    "pairs": Meaning("pairs of queries learned to mean the same"),
+    "typical@": Meaning("of the {at} most typical queries of a group, the share named", MORE, "typical of a group"),
+    "top@": Meaning("of the {at} most frequent queries of a group, the share named", MORE, "frequent in a group"),
     "kendall_tau_truth": Meaning("order beside their true popularity: 1 the same", MORE, "true order"),
 }
 

@@ -12,6 +12,8 @@ from hubbub.show.charts.meanings import MORE, meaning
 from hubbub.show.charts.parts import series
 
 MOST = 40
+BESIDE = ("floor", "ceiling", "low", "high")
+"""What some tasks score besides: no log at all, what nobody exceeds, the interval of the release's score."""
 SIDES = {"release": "release", "log": "original"}
 """What a side is called on the page, and in a task's scores."""
 
@@ -19,6 +21,9 @@ SIDES = {"release": "release", "log": "original"}
 def rows(scored: Mapping[str, Any]) -> list[dict[str, object]]:
     """Every number of every task that could be scored, with what it says and which way is good."""
     found = []
+    judged = any(
+        "floor" in pair for metrics in scored.values() if isinstance(metrics, Mapping) for pair in metrics.values()
+    )
     for task, metrics in scored.items():
         if task == "details" or not isinstance(metrics, Mapping) or "not_evaluable" in metrics:
             continue
@@ -26,9 +31,9 @@ def rows(scored: Mapping[str, Any]) -> list[dict[str, object]]:
             said = meaning(metric)
             words = ("", "") if said is None else (said.words, said.better)
             values = {side: pair.get(place) for side, place in SIDES.items()}
-            found.append(
-                {"task": task, "what it says": words[0] or metric, **values, "good": words[1], "score": metric}
-            )
+            beside = {side: pair.get(side) for side in BESIDE} if judged else {}
+            said_of = {"task": task, "what it says": words[0] or metric, **values}
+            found.append({**said_of, "good": words[1], "score": metric, **beside})
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -42,6 +42,10 @@ class Supported:
         """One column of the rows."""
         found: list[str] = self.rows[column].to_pylist()
         return found
+
+    def with_left_out(self, rows: int) -> Supported:
+        """The same rows, where so many were left out of all tables that a file is made of."""
+        return replace(self, left_out=rows)
 
     def said(self, about: str) -> str:
         """What a file is, and how many rows it goes without."""

@@ -20,8 +20,10 @@ from hubbub.plugins import Registry
 from hubbub.worth.evidence import Evidence
 
 Scores = dict[str, dict[str, float | None]]
-"""{metric: {"original": x, "release": y}}; numbers that count something are integers."""
-TRUTH = ("serp", "topics", "document_frequency", "completions", "canaries", "intents")
+"""{metric: {"original": x, "release": y}}, and BESIDE of tasks that have it; numbers that count are integers."""
+BESIDE = ("floor", "ceiling", "low", "high")
+"""What no log at all would score, what nobody can exceed, and a 95 % interval of the release's score (sides.py)."""
+TRUTH = ("serp", "topics", "document_frequency", "completions", "canaries", "intents", "typos", "relevance")
 
 
 class NotEvaluable(Exception):
@@ -105,5 +107,6 @@ def need(evidence: Evidence, name: str, whose: str) -> pa.Table:
     """A table a task cannot do without."""
     table = evidence.table(name)
     if table is None:
-        raise NotEvaluable(f"the {whose} has no {name}")
+        made = f": hubbub release … --tables {','.join(dict.fromkeys(['queries', name]))} makes it"
+        raise NotEvaluable(f"the {whose} has no {name}{made if whose == 'release' else ''}")
     return table
