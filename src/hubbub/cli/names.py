@@ -22,6 +22,7 @@ NAMES = {
         "graph",
         "huggingface",
         "judgments",
+        "kit",
         "load",
         "orcas",
         "spelling",

@@ -62,8 +62,8 @@ class Synonyms(Format):
 
 def rules(clicks: Supported | None, transitions: Supported | None = None) -> list[AlikePair]:
     """Every pair that is sure enough and can stand on a line, the surest first."""
-    one, other = (t and Weighed(t.rows, t.number, t.surely) for t in (clicks, transitions))
-    return [pair for pair in alike(one, other) if one_line(pair.left) and one_line(pair.right)]
+    used = [None if t is None else Weighed(t.rows, t.number, t.surely) for t in (clicks, transitions)]
+    return [pair for pair in alike(*used) if one_line(pair.left) and one_line(pair.right)]
 
 
 def term(query: str) -> str:

@@ -47,8 +47,9 @@ class Popularity(Task, register=True):
             rows = ours[start:depth]
             order = {side: agreement(rows, table) for side, table in sides.items()}
             if order["original"] is not None:
-                low, high = (None, None) if order["release"] is None else fisher(order["release"], rows.num_rows)
-                made[f"places_{start + 1}_to_{depth}.spearman"] = {**order, "ceiling": 1.0, "low": low, "high": high}
+                ends = (None, None) if order["release"] is None else fisher(order["release"], rows.num_rows)
+                beside = dict(zip(("low", "high"), ends, strict=True))
+                made[f"places_{start + 1}_to_{depth}.spearman"] = {**order, "ceiling": 1.0, **beside}
             start = depth
         if not made:
             raise NotEvaluable(f"the original has fewer than {DEPTHS[0]} queries")

@@ -181,7 +181,8 @@ def attraction(pages: ResultPages, seen: SeenClicks) -> Floats:
         attracts = np.clip((wanted + PRIOR * mean) / (searches + PRIOR), 1e-9, 1 - 1e-9)
         examined = np.clip(np.bincount(position, looked, minlength=10) / np.maximum(total, 1e-9), 1e-6, 1)
         examined = examined / examined.max()  # the scale of examination is not identified: the first is always seen
-    return np.where(seen.clicks > 0, attracts, 0) - 1e-9 * pages.rank
+    found: Floats = np.where(seen.clicks > 0, attracts, 0) - 1e-9 * pages.rank
+    return found
 
 
 def described(pages: ResultPages, seen: SeenClicks, attracts: Floats) -> Floats:

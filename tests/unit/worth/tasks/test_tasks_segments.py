@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,7 +24,7 @@ def few_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hubbub.worth.tasks.segments.public_words", lambda _: known)
 
 
-def table(rows: list[tuple[str, str, int]], names: list[str]) -> pa.Table:
+def table(rows: Sequence[tuple[object, ...]], names: list[str]) -> pa.Table:
     return pa.table(list(map(list, zip(*rows, strict=True))), names)
 
 
