@@ -40,6 +40,7 @@ from hubbub.cli.series import series
 from hubbub.cli.studio import studio
 from hubbub.cli.synth import synth
 from hubbub.cli.withdraw import withdraw
+from hubbub.cli.worth import worth
 
 app = typer.Typer(
     name="hubbub",
@@ -57,6 +58,7 @@ for _one in (
     release,
     evaluate,
     compare,
+    worth,
     attack,
     report,
     export,

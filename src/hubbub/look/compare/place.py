@@ -27,9 +27,9 @@ def place(out: str | Path | None) -> Iterator[Path]:
     with disk_errors(folder):
         if folder.parent.exists() and not (folder / FOLDER).is_dir() and any(folder.parent.iterdir()):
             raise OutputError(
-                "The output folder holds something else than a comparison.",
+                "The output folder holds something else than a comparison or prices.",
                 given=out,
-                allowed="a new folder, or one that an earlier `hubbub compare` wrote",
+                allowed="a new folder, or one that an earlier `hubbub compare` or `hubbub worth` wrote",
                 next="choose another --out",
             )
         folder.mkdir(0o700, parents=True, exist_ok=True)
