@@ -45,6 +45,8 @@ PROMISED = {
     "evaluate": f"release! --log {LOG} --task --truth --seed=0",
     "compare": f"log {READ} --work --epsilon --delta --set --pool --mechanism --task --draws=5 --truth --out --sweep "
     "--plot=volume,error --tables --seed=0 --jobs=2",
+    "worth": f"log {READ} --work --epsilons=0.5,2,8 --delta=1e-6 --users --mechanism --task --draws=1 --truth --out "
+    "--seed=0 --jobs=2",
     "attack": f"release! --log {LOG} --kind --truth --other --targets=200 --seed=0",
     "report": f"release! --log {LOG}",
     "export": "release! --to! --out! --gzip=False --group=",

@@ -16,8 +16,6 @@ from hubbub.worth.tasks.public_words import public_words
 from hubbub.worth.tasks.sides import fisher, wilson
 
 DEPTHS = (10, 100, 1_000, 10_000)
-KNOWN = 100_000
-"""So many of the words that anybody knows are looked at."""
 
 
 class Popularity(Task, register=True):
@@ -33,7 +31,7 @@ class Popularity(Task, register=True):
         theirs, ours = need(release, "queries", "release"), need(original, "queries", "original")
         if not ours.num_rows:
             raise NotEvaluable("the original has no queries")
-        sides = {"original": ours, "release": theirs, "floor": public_words(setup)[:KNOWN]}
+        sides = {"original": ours, "release": theirs, "floor": public_words(setup)}
         if release.keys_only("queries"):
             raise NotEvaluable("the release has queries without numbers, so nothing is more popular than another")
         made: Scores = {}

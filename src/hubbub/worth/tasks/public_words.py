@@ -11,6 +11,9 @@ import pyarrow as pa
 from hubbub.public.words import ENGLISH, FILES, NGRAMS, ngrams, vocabulary
 from hubbub.worth.tasks.base import Setup
 
+KNOWN = 100_000
+"""So many words and pairs of words, the most frequent, are what anybody knows."""
+
 
 def public_words(setup: Setup) -> pa.Table:
     """Words and pairs of words with how frequent they are, as a table of queries: English unless stated."""
@@ -20,7 +23,7 @@ def public_words(setup: Setup) -> pa.Table:
 @cache
 def _known(language: str) -> pa.Table:
     if language != ENGLISH:
-        words = vocabulary(language).words
+        words = vocabulary(language).words[:KNOWN]
         return words.append_column("n", pa.array(np.arange(words.num_rows, 0, -1)))
     tables = []
     for name in FILES:
@@ -28,4 +31,5 @@ def _known(language: str) -> pa.Table:
             tables.append(ngrams(file))
     made = pa.concat_tables(tables).rename_columns(["query", "n"]).combine_chunks()
     made = made.set_column(1, "n", made["n"].cast(pa.int64()))
-    return made.take(np.argsort(-made["n"].to_numpy(), kind="stable")).combine_chunks()
+    frequent = np.argsort(-made["n"].to_numpy(), kind="stable")[:KNOWN]
+    return made.take(frequent).combine_chunks()
