@@ -46,6 +46,10 @@ def estimate(
     mechanism: MechanismOptions,
     card: Annotated[CardOptions, Without(["title", "licence", "facts"])],
     runs: Annotated[int | None, typer.Option(help="Simulated runs, where nothing is exact (4).", metavar="R")] = None,
+    gains: Annotated[
+        bool,
+        typer.Option("--gains", help="Also what more budget, more users or another period would bring each table."),
+    ] = False,
     *,
     terminal: Terminal,
 ) -> None:
@@ -71,13 +75,13 @@ def estimate(
     built = asked.build(settings, canonical_urls=log.canonical_urls)
     simulated = whole_number(runs, "runs", most=1000) or RUNS
     if public.users is not None:
-        found = _made_up(built, public, simulated)
+        found = _made_up(built, public, simulated, gains)
     else:
         most = log.share()
         with looking("estimate", with_groups(log, asked.by), stated.owner.period, terminal, BANNER) as raw:
             if raw.ingested.rejected > most * raw.ingested.read:
                 terminal.warn("a release of this log would stop: more lines are rejected than --max-rejects allows")
-            found = estimate_log(built, raw, runs=simulated)
+            found = estimate_log(built, raw, runs=simulated, gains=gains)
     terminal.say_all(lines(found))
     for warning in found.warnings:
         terminal.warn(warning)
@@ -118,7 +122,7 @@ def _say_worth(public: PublicShape, terminal: Terminal) -> None:
     terminal.document({"users": users, "worth": record(users)})
 
 
-def _made_up(mechanism: Mechanism, public: PublicShape, runs: int) -> Estimate:
+def _made_up(mechanism: Mechanism, public: PublicShape, runs: int, gains: bool) -> Estimate:
     """Estimate from public facts alone: no log is read, and no ledger."""
     from hubbub.look.estimate import estimate_users
     from hubbub.look.estimate.source import MOST_USERS, PRESET, SAMPLE
@@ -138,4 +142,5 @@ def _made_up(mechanism: Mechanism, public: PublicShape, runs: int) -> Estimate:
         preset=public.preset or PRESET,
         sample=whole_number(public.sample, "sample", least=100, most=1_000_000) or SAMPLE,
         runs=runs,
+        gains=gains,
     )

@@ -8,6 +8,7 @@
     safelog     exact, keys that nobody holds included
     curve       the chance of a key that n users hold    result      the numbers, and how they add up
     why         thresholds, taken apart                  words       all of it for a terminal
+    gains       which table more budget, more users or another period would help most
 
 A mechanism names its function (mechanism, source, runs) → a `TableEstimate` for each table as its `estimator`; others
 are simulated.
@@ -18,6 +19,7 @@ from __future__ import annotations
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
+from hubbub.look.estimate.gains import gains as gained
 from hubbub.look.estimate.result import Estimate, TableEstimate
 from hubbub.look.estimate.source import PRESET, SAMPLE, Source, made_up
 from hubbub.look.estimate.why import explain
@@ -35,22 +37,30 @@ RUNS = 4
 """How often a mechanism is simulated; rows of one run differ from the mean by about their square root."""
 
 
-def estimate_log(mechanism: Mechanism, log: SearchLog, *, runs: int = RUNS) -> Estimate:
-    """From the log itself: not private, for the owner's eyes only."""
-    return _estimate(mechanism, Source(log, log.users()), runs)
+def estimate_log(mechanism: Mechanism, log: SearchLog, *, runs: int = RUNS, gains: bool = False) -> Estimate:
+    """From the log itself: not private, for the owner's eyes only. With `gains`, what more of something would bring."""
+    return _estimate(mechanism, Source(log, log.users()), runs, gains)
 
 
 def estimate_users(
-    mechanism: Mechanism, users: int, *, preset: str = PRESET, sample: int = SAMPLE, runs: int = RUNS
+    mechanism: Mechanism,
+    users: int,
+    *,
+    preset: str = PRESET,
+    sample: int = SAMPLE,
+    runs: int = RUNS,
+    gains: bool = False,
 ) -> Estimate:
     """From a declared number of users and a public shape: no log is read."""
     with made_up(users, preset, sample) as source:
-        return _estimate(mechanism, source, runs)
+        return _estimate(mechanism, source, runs, gains)
 
 
-def _estimate(mechanism: Mechanism, source: Source, runs: int) -> Estimate:
+def _estimate(mechanism: Mechanism, source: Source, runs: int, gains: bool) -> Estimate:
     tables = resolve_name(mechanism.estimator)(mechanism, source, runs)
-    return Estimate(mechanism, source.record(), tables, explain(mechanism), tuple(_warnings(mechanism, source, tables)))
+    warnings = tuple(_warnings(mechanism, source, tables))
+    more = gained(mechanism, source, tables) if gains else ()
+    return Estimate(mechanism, source.record(), tables, explain(mechanism), warnings, more)
 
 
 def _warnings(mechanism: Mechanism, source: Source, tables: dict[str, TableEstimate]) -> list[str]:

@@ -18,6 +18,7 @@ from hubbub.privacy.guarantee import finite, number
 from hubbub.steps.counts import Integers
 
 if TYPE_CHECKING:
+    from hubbub.look.estimate.gains import Gain
     from hubbub.look.estimate.why import Why
     from hubbub.mechanisms import Mechanism
 
@@ -136,6 +137,8 @@ class Estimate:
     tables: dict[str, TableEstimate]
     why: tuple[Why, ...]
     warnings: tuple[str, ...] = field(default=())
+    gains: tuple[Gain, ...] = ()
+    """What more budget, more users or another period would bring, if that was asked."""
 
     @property
     def owner_only(self) -> bool:
@@ -163,7 +166,7 @@ class Estimate:
             "source": self.source,
             "estimate": {table: kept.record() for table, kept in self.tables.items()},
             "warnings": list(self.warnings),
-        }
+        } | ({"gains": [gain.record() for gain in self.gains]} if self.gains else {})
         return stated | ({"owner_only": found} if self.owner_only else found)
 
 

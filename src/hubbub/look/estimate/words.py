@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from hubbub.look.estimate.curve import Curve, series
+from hubbub.look.estimate.gains import said
 from hubbub.look.estimate.result import Estimate, TableEstimate
 from hubbub.plurals import counted
 
@@ -38,6 +39,10 @@ def lines(estimate: Estimate) -> Iterator[str]:
             yield ""
             yield f"{name}:"
             yield from _table(name, table)
+    if estimate.gains:
+        yield ""
+        yield "What would bring more rows (expected, from simulated runs):"
+        yield from said(estimate.gains)
 
 
 def _table(name: str, table: TableEstimate) -> Iterator[str]:
