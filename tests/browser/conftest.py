@@ -46,11 +46,18 @@ def chromium() -> str | None:
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """One Chromium for all tests of this folder; skipped without one, unless HUBBUB_BROWSER_REQUIRED is 1.
+    """One Chromium for all tests of this folder.
 
     Not for the whole session: while Playwright runs, its event loop counts as running, and `asyncio.run` of other
     tests in this process would be refused.
     """
+    with launched() as browser:
+        yield browser
+
+
+@contextmanager
+def launched() -> Iterator[Browser]:
+    """A Chromium; a test that asks for one is skipped where there is none, unless HUBBUB_BROWSER_REQUIRED is 1."""
     path = chromium()
     if path is None:
         why = f"no Chromium (HUBBUB_CHROMIUM, or {', '.join(CHROMIUM)} on the path): `make browser` installs one"

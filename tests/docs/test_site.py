@@ -12,6 +12,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from playwright.sync_api import expect
+from tests.browser.conftest import launched, watched
 from tests.docs.blocks import PAGES, ROOT
 
 FETCHED = {
@@ -130,6 +132,20 @@ def test_formulas_are_set_when_the_site_is_built(site: Path) -> None:
     proof = (site / "docs" / "proofs" / "crowd.html").read_text(encoding="utf-8")
     assert "finite set H<sub>u</sub> of her" in proof and "U = 2<sup>k</sup>" in proof
     assert '<pre class="formula">μ<sub>r</sub>² = m<sub>r</sub>² 4<sup>k</sup> / (m<sub>r</sub> V − 4)' in proof
+
+
+def test_pages_fit_two_screens_and_search_works_from_the_disk(site: Path) -> None:
+    """In a real browser with its network off; whatever a page asks of another machine, or complains about, fails."""
+    pages = ("README", "docs/index", "docs/proofs/crowd", "docs/notebooks/first-release", "docs/api")
+    with launched() as browser, watched(browser) as opens:
+        for width in (390, 1280):
+            page = opens(width=width)
+            for name in pages:
+                page.goto((site / f"{name}.html").as_uri())
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} at {width}"
+                assert page.locator("article h1").is_visible()
+            page.goto((site / "search.html").as_uri() + "?q=transcript")
+            expect(page.locator("#search-results a", has_text="what is proven, and the proof").first).to_be_visible()
 
 
 def test_notebooks_are_shown_with_what_they_print_and_draw(site: Path) -> None:

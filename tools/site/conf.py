@@ -20,4 +20,5 @@ html_copy_source = False
 html_show_sphinx = False
 highlight_language = "none"
 html_use_index = False
+html_show_search_summary = False  # it is fetched, which pages opened from the disk may not
 myst_heading_anchors = 6
