@@ -74,6 +74,11 @@ def first_seen(log: Log) -> list[str]:
     return list(dict.fromkeys(key for keys in log.values() for key in keys))
 
 
+def without_noise(log: Log, *, epsilon: float) -> dict[str, float]:
+    """It takes the ε that it is asked about, and draws nothing."""
+    return {key: epsilon for keys in log.values() for key in keys}
+
+
 def by_type(log: Log) -> dict[str, float]:
     """What is released says nothing; whether it is empty or an error says who was there."""
     if "victim" in log:

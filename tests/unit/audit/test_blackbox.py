@@ -53,6 +53,14 @@ def test_the_mass_at_the_threshold_is_found_and_shown_again(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
+def test_the_script_gives_the_function_what_it_takes() -> None:
+    found = one("without_noise", epsilon=1, delta=0.05)
+    assert "list(keys) for user, keys in log.items()}, epsilon=1.0)" in found.script
+    ran = subprocess.run([sys.executable, "-c", found.script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ran.stdout.split()[:2] == ["seen", "1.0"]
+
+
+@pytest.mark.slow
 def test_what_is_sound_is_not_refuted() -> None:
     found = one("sound", settings={"scale": 1, "threshold": 2}, runs=6_000)
     assert found.verdict == "not refuted"

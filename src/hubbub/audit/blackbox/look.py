@@ -250,8 +250,9 @@ def _walked(
                 most = max(p, key=lambda out: p[out] - math.exp(at.epsilon) * q.get(out, 0.0))
                 event = OutputEvent("keys", "\0".join(sorted(most.counts)))
                 logs = pair.logs if her else pair.logs[::-1]
+                again = script(about, at.process.taken, logs, event)
                 return BlackBoxVerdict(*about, verdict=REFUTED, seen=seen, with_her=logs[0], without=logs[1],
-                                       event=event.words, script=script(about, logs, event))  # fmt: skip
+                                       event=event.words, script=again)  # fmt: skip
             worst, lumped_there = max(worst, delta), max(lumped_there, unsure)
     seen = f"δ({at.epsilon:g}) is {worst:.6g} at most on {walked} pairs: every value of the noise was tried"
     return BlackBoxVerdict(*about, verdict=NOT_REFUTED, seen=seen, power=lumped_there) if walked else None
@@ -369,17 +370,22 @@ def _refutation(
         without=logs[1],
         event=bet.event.words,
         rates=(p, q),
-        script=script(about, logs, bet.event),
+        script=script(about, at.process.taken, logs, bet.event),
     )
 
 
-def script(about: tuple[str, dict[str, Any], float, float, str], logs: tuple[Log, Log], event: OutputEvent) -> str:
+def script(
+    about: tuple[str, dict[str, Any], float, float, str],
+    taken: Mapping[str, Any],
+    logs: tuple[Log, Log],
+    event: OutputEvent,
+) -> str:
     """Ten lines that show the violation again; empty where the event is no property of the released keys."""
-    subject, settings, epsilon, delta, _ = about
+    subject, _, epsilon, delta, _ = about
     module, _, name = subject.partition(":")
     if not event.code:
         return ""
-    said = ", ".join(f"{key}={value!r}" for key, value in settings.items())
+    said = ", ".join(f"{key}={value!r}" for key, value in taken.items())
     return f"""import math
 from {module} import {name.partition(".")[0]}
 one, other = {logs[0]!r}, {logs[1]!r}

@@ -84,7 +84,7 @@ def _serve(pipe: Connection, subject: str, settings: Mapping[str, Any]) -> None:
             taken = served.accepted(function, settings)
             if getattr(function, "loopback", False):
                 let_loopback_pass()
-            pipe.send(("ready", None))
+            pipe.send(("ready", list(taken)))
             while (asked := pipe.recv()) is not None:
                 logs, runs = asked  # no runs: the law itself
                 pipe.send(("ran", served.runs(function, logs, runs, taken) if runs else law(function, logs[0], taken)))
@@ -138,10 +138,11 @@ class SubjectProcess:
             AnotherPython(python, subject, settings) if python else OurPython(subject, settings)
         )
         try:
-            self._answer(max(limit, SLOWEST_IMPORT), "was imported")
+            takes = self._answer(max(limit, SLOWEST_IMPORT), "was imported")
         except Unfit:
             self.close()
             raise
+        self.taken = {name: settings[name] for name in takes}
 
     def sample(self, log: Log, runs: int) -> list[RunOutcome]:
         """So many runs on one log."""

@@ -1,6 +1,6 @@
 """A subject behind a pipe: JSON lines in, JSON lines out. Any Python from 3.9 on runs it; it imports nothing of ours.
 
-    in   {"subject": "module:function", "settings": {…}}          out  {"ready": null}
+    in   {"subject": "module:function", "settings": {…}}          out  {"ready": names of the settings it takes}
     in   {"claims": {…}}                                          out  {"claims": [ε, δ]}, or null where none are stated
     in   {"logs": [{user: [key, …]}, …], "runs": n}               out  {"ran": n lists, one outcome for each log}
     whatever goes wrong                                           out  {"unfit": [verdict, what was seen]}
@@ -180,7 +180,7 @@ def serve() -> None:
                 taken = accepted(function, asked["settings"])
                 if getattr(function, "loopback", False):
                     let_loopback_pass()
-                answer: dict[str, Any] = {"ready": None}
+                answer: dict[str, Any] = {"ready": list(taken)}
             elif "claims" in asked:
                 claims = getattr(function, "claims", None)
                 answer = {"claims": None if claims is None else list(claims(**asked["claims"]))}
