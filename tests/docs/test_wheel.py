@@ -60,17 +60,10 @@ def test_the_wheel_carries_what_it_needs(wheel: Path) -> None:
 
 def test_the_wheel_works_in_a_clean_environment(wheel: Path, tmp_path: Path) -> None:
     clean = tmp_path / "clean"
-    subprocess.run([sys.executable, "-m", "venv", str(clean)], check=True)
-    install = [
-        clean / "bin" / "python",
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--no-compile",
-        "--disable-pip-version-check",
-    ]
-    subprocess.run([*map(str, install), "--constraint", str(ROOT / "constraints.txt"), str(wheel)], check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(clean)], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(clean / "bin" / "python"), "--disable-pip-version-check"]
+    install = ["install", "--quiet", "--no-compile", "--constraint", str(ROOT / "constraints.txt"), str(wheel)]
+    subprocess.run([*pip, *install], check=True)
     packages = next(clean.glob("lib/python*/site-packages"))
     assert not HEAVY & {path.name for path in packages.iterdir()}
     size = sum(

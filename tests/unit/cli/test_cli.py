@@ -14,6 +14,7 @@ from tests.conftest import RELEASE, Hubbub, document
 from tests.unit.cli.test_options import PROMISED
 
 from hubbub.privacy.ledger import Ledger
+from hubbub.worth.tasks.run import read
 
 COMMANDS = [name.split() for name in PROMISED]
 HEAVY = ("duckdb", "pyarrow", "pandas", "scipy", "dp_accounting", "numpy")
@@ -130,7 +131,11 @@ def test_the_demo(hubbub: Hubbub, tmp_path: Path) -> None:
     assert [line for line in told.splitlines() if line.isupper()] == [
         f"WHAT {part}" for part in ("WENT IN", "CAME OUT", "IS PROMISED", "IT COST", "TO OPEN", "TO TRY")
     ]
-    assert len(told.splitlines()) <= 60, "more than two screens"
+    assert len(told.splitlines()) < 48, "more than two screens"
+    assert "% of all searches" in told
+    details = (tmp_path / "demo" / "details.txt").read_text(encoding="utf-8")
+    assert "published_volume" in details and "hit_probability" in details
+    assert set(read(tmp_path / "demo" / "release-1" / "owner-only")) == {"counts", "index-caching", "details"}
     hubbub("demo", "--out", tmp_path / "demo", "--users", "300", "--quiet")
     for name in ("release-1", "release-2"):
         hubbub("card", tmp_path / "demo" / name, "--check")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -147,22 +146,3 @@ def test_scores_without_a_place_make_one(log_file: Path, released: Path, tmp_pat
     folder = released / "owner-only"
     assert folder.stat().st_mode & 0o777 == 0o700
     assert {p.name for p in folder.iterdir()} == {"NOT-PRIVATE.txt", "report.html", "scores.json"}
-
-
-@pytest.mark.slow
-def test_the_demo_scores_its_release(hubbub: Hubbub, tmp_path: Path) -> None:
-    text = hubbub("demo", "--out", tmp_path / "demo", "--users", "300").stdout
-    told = (tmp_path / "demo" / "details.txt").read_text(encoding="utf-8")
-    assert "published_volume" in told and "hit_probability" in told
-    assert len(text.splitlines()) < 48, "two screens"
-    for part in (
-        "WHAT WENT IN",
-        "WHAT CAME OUT",
-        "WHAT IS PROMISED",
-        "WHAT IT COST",
-        "WHAT TO OPEN",
-        "% of all searches",
-    ):
-        assert part in text
-    kept: dict[str, Any] = read(tmp_path / "demo/release-1/owner-only")
-    assert set(kept) == {"counts", "index-caching", "details"}
