@@ -51,7 +51,7 @@ def test_a_release_of_every_table(make_engine: Callable[[Path], Spark], tmp_path
         return made
 
     listed = QueryPool("list", known, "0" * 64, known.num_rows, "a test", "list")
-    settings = {"epsilon": 20, "delta": "1e-3", "D": 6, "F_known": "1e-3", "known_words": "no"}
+    settings = {"epsilon": 20, "delta": "1e-3", "D": 6, "rounds": 2, "F_known": "1e-3", "known_words": "no"}
     mechanism = build("crowd", settings, tables=TABLES, public_list=listed)
     with Ledger(tmp_path / "ledger.sqlite") as ledger, read_log(log, format="aol", engine=engine) as opened:
         result = run_release(opened, Plan(mechanism, tmp_path / "out"), ledger)

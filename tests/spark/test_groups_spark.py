@@ -34,7 +34,7 @@ def test_a_seeded_release_by_group_is_that_of_duckdb(make_engine: Make, tmp_path
     (tmp_path / "log.csv").write_text(lines(), encoding="utf-8")
     columns = {name: name for name in ("user", "time", "query", "url")}
     by = [group_by("country", "land", ["DE", "FR", "ö"]), group_by("month"), group_by("hour", values=["00", "23"])]
-    settings = {"epsilon": 30, "delta": "1e-3", "D": 5, "D_g": 6, "F": 20, "rounds": 3, "language": "none"}
+    settings = {"epsilon": 30, "delta": "1e-3", "D": 5, "D_g": 6, "F": 20, "rounds": 2, "language": "none"}
     mechanism = build("crowd", settings, tables=["queries", "clicks"], by=by)
     seen = []
     engines: list[str | Make] = ["duckdb", make_engine]
