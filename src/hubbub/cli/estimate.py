@@ -37,6 +37,10 @@ class PublicShape:
     sample: Annotated[
         int | None, typer.Option(help="With --users: made-up users, scaled to N (20000).", metavar="M")
     ] = None
+    shares: Annotated[
+        list[str] | None,
+        typer.Option(help="With --users: per cent of them in each of --values, as stated.", metavar="NAME=P,…"),
+    ] = None
 
 
 @command
@@ -91,7 +95,8 @@ def estimate(
 def _refuse_mixed(log: NewLogOptions, mechanism: MechanismOptions, public: PublicShape, card: CardOptions) -> None:
     """A log or a number of users, and no options of the other."""
     if public.users is None:
-        other, why = {"preset": public.preset, "sample": public.sample}, "it is for --users"
+        other = {"preset": public.preset, "sample": public.sample, "shares": public.shares}
+        why = "it is for --users"
     else:
         lists = {"serp": mechanism.serp, "public_list": mechanism.public_list, "previous": mechanism.previous}
         other, why = vars(log) | lists | {"config": None, "period": card.period}, "--users reads no log"
@@ -127,13 +132,6 @@ def _made_up(mechanism: Mechanism, public: PublicShape, runs: int, gains: bool) 
     from hubbub.look.estimate import estimate_users
     from hubbub.look.estimate.source import MOST_USERS, PRESET, SAMPLE
 
-    if columns := [grouping.name for grouping in mechanism.by if grouping.column]:
-        raise ParameterError(
-            "Made-up users have no column for a group.",
-            given=f"--by {', '.join(columns)} with --users",
-            allowed="--by hour, weekday, week or month with --users",
-            next="estimate from LOG",
-        )
     if mechanism.serp is not None:
         raise ParameterError("Made-up queries are on no result list.", next="leave serp out, or estimate from LOG")
     return estimate_users(
@@ -143,4 +141,5 @@ def _made_up(mechanism: Mechanism, public: PublicShape, runs: int, gains: bool) 
         sample=whole_number(public.sample, "sample", least=100, most=1_000_000) or SAMPLE,
         runs=runs,
         gains=gains,
+        shares=public.shares or (),
     )

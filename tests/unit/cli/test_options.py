@@ -39,7 +39,7 @@ PROMISED = {
     "synth": "--users! --out! --preset=aol --vocabulary=en --seed=0 --truth --canaries --start --days --every=month "
     "--changing=0 --arriving=0.0 --leaving=0.0 --groups=False --typos=0.0",
     "inspect": f"log {LOG} --max-rejects --rejects --period",
-    "estimate": f"log {LOG} --max-rejects {MECHANISM} --period --users --preset --sample --runs --gains=False",
+    "estimate": f"log {LOG} --max-rejects {MECHANISM} --period --users --preset --sample --shares --runs --gains=False",
     "release": f"log {LOG} --max-rejects {MECHANISM} {OWNER} --out --seed "
     "--not-private --review --supersedes --because --period --title --licence --card",
     "evaluate": f"release! --log {LOG} --task --truth --seed=0",

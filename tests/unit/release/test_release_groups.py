@@ -60,10 +60,9 @@ def test_the_group_is_the_first_column_and_the_card_names_every_value(tmp_path: 
     assert "By group, the smallest first" in (tmp_path / "out" / "owner-only" / "report.html").read_text()
 
 
-def test_a_deny_list_takes_no_group_out(tmp_path: Path) -> None:
-    made = Crowd(
-        epsilon=20, delta="1e-3", language="none", tables=["queries"], by=[group_by("country", "land", "DE,FR")]
-    )
+def test_a_deny_list_takes_no_group_out_and_values_that_never_occur_are_groups_of_nobody(tmp_path: Path) -> None:
+    by = [group_by("country", "land", "DE,FR,ZZ")]
+    made = Crowd(epsilon=20, delta="1e-3", language="none", tables=["queries"], by=by)
     path, deny = as_csv(tmp_path / "log.csv"), tmp_path / "deny.txt"
     deny.write_text("de\nquery 0\n", encoding="utf-8")
     with read_log(path, format="table", columns=COLUMNS, by={"country": "land"}, deny=deny) as log:
@@ -71,6 +70,9 @@ def test_a_deny_list_takes_no_group_out(tmp_path: Path) -> None:
     rows = found.queries_by_country.to_arrow()
     assert "DE" in rows.column("country").to_pylist()
     assert "query 0" not in rows.column("query").to_pylist()
+    first, *_ = kept.read(tmp_path / "out" / "owner-only").groups
+    assert (first.group, first.users, first.events) == ("ZZ", 0, 0), "the report says so to the owner, and nobody else"
+    assert first.rows == first.nobodys <= 2, "F is 1, and the noise is seeded"
 
 
 def test_text_objects_and_columns_have_the_same_groups(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What a release would keep, before anything is spent.
 
     source      whose shape: the owner's log, or a made-up log of public shape, scaled to N users
+    grouped     made-up users in groups, by stated shares
     shape       every key: who holds it, how often, and the id a mechanism gave it
     scale       from the users of a sample to N
     laplace     korolova, zealous: exact probabilities   simulate    any mechanism: its own code, seeded, a few times
@@ -16,10 +17,12 @@ are simulated.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from hubbub.look.estimate.gains import gains as gained
+from hubbub.look.estimate.grouped import stated_shares, with_columns
 from hubbub.look.estimate.result import Estimate, TableEstimate
 from hubbub.look.estimate.source import PRESET, SAMPLE, Source, made_up
 from hubbub.look.estimate.why import explain
@@ -50,9 +53,14 @@ def estimate_users(
     sample: int = SAMPLE,
     runs: int = RUNS,
     gains: bool = False,
+    shares: Iterable[str] = (),
 ) -> Estimate:
-    """From a declared number of users and a public shape: no log is read."""
-    with made_up(users, preset, sample) as source:
+    """From a declared number of users and a public shape: no log is read.
+
+    `shares` are NAME=P,P,…: per cent of the users in each declared group, for groups by a column.
+    """
+    stated = stated_shares(shares, mechanism.by)
+    with made_up(users, preset, sample, lambda rows: with_columns(rows, mechanism.by, stated)) as source:
         return _estimate(mechanism, source, runs, gains)
 
 
@@ -73,7 +81,8 @@ def _warnings(mechanism: Mechanism, source: Source, tables: dict[str, TableEstim
     thresholds = mechanism.thresholds()
     for table in mechanism.tables:
         if table not in tables:
-            warnings.append(f"{table}: {mechanism.name} has no estimate for this table")
+            larger = f": ask again with --sample {source.users}" if source.scale > 1 else ""
+            warnings.append(f"{table}: {mechanism.name} has no estimate for this table{larger}")
         elif tables[table].rows < 1:
             warnings.append(f"{table}: less than one row is expected; raise ε or δ, or bound each user more tightly")
         elif source.scale > 1 and thresholds.get(table, 0) < SEES * source.scale:

@@ -6,7 +6,7 @@ The made-up log is `hubbub synth`'s, fitted to published aggregates of real logs
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -47,14 +47,17 @@ class Source:
 
 
 @contextmanager
-def made_up(users: int, preset: str, sample: int) -> Iterator[Source]:
-    """A made-up log of at most `sample` users, standing for `users`."""
+def made_up(
+    users: int, preset: str, sample: int, add: Callable[[pa.Table], pa.Table] | None = None
+) -> Iterator[Source]:
+    """A made-up log of at most `sample` users, standing for `users`; `add` may add columns for groups."""
     from hubbub.engines.duckdb import DuckDB
     from hubbub.log import SearchLog
 
     if not 1 <= users <= MOST_USERS:
         raise ParameterError("--users is out of range.", given=users, allowed=f"1 to {MOST_USERS}")
     rows = _rows(min(users, sample), preset)
+    rows = rows if add is None else add(rows)
     with tempfile.TemporaryDirectory(prefix="hubbub-made-up-") as folder:
         path = Path(folder) / "log.parquet"
         pq.write_table(rows, path, compression="none")
