@@ -14,6 +14,7 @@ from hubbub.mechanisms import Crowd
 from hubbub.public.groups import group_by
 from hubbub.release import release
 from hubbub.show.export import export, formats
+from hubbub.show.export.base import FORMATS
 from hubbub.worth.simulate import simulate
 
 COLUMNS = {"user": "who", "query": "asked", "url": "page"}
@@ -48,6 +49,7 @@ def texts(folder: Path) -> str:
 def test_whole_tables_keep_their_column(grouped: Path, tmp_path: Path) -> None:
     export(grouped, "tsv", tmp_path / "tsv")
     export(grouped, "huggingface", tmp_path / "hub")
+    export(grouped, "kit", tmp_path / "kit")
     for base in DIVIDED:
         name = f"{base}_by_country"
         published = pq.read_table(grouped / "public" / f"{name}.parquet")
@@ -55,11 +57,12 @@ def test_whole_tables_keep_their_column(grouped: Path, tmp_path: Path) -> None:
         text = csv.read_csv(tmp_path / "tsv" / f"{name}.tsv", parse_options=csv.ParseOptions(delimiter="\t"))
         assert text.column("country").to_pylist() == published.column("country").to_pylist()
         assert pq.read_table(tmp_path / "hub" / "public" / f"{name}.parquet").equals(published)
+        assert pq.read_table(tmp_path / "kit" / "data" / f"{name}.parquet").equals(published)
         assert f'"{name}"' in (tmp_path / "hub" / "README.md").read_text(encoding="utf-8")
     assert "asked them, by country" in (tmp_path / "tsv" / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", [name for name in formats() if name != "huggingface"])
+@pytest.mark.parametrize("name", [name for name in formats() if not FORMATS.named(name).copies])
 def test_every_format_can_be_of_one_group(name: str, grouped: Path, tmp_path: Path) -> None:
     made = export(grouped, name, tmp_path / "fr", group="country=fr")
     assert made.files and "country = FR" in (tmp_path / "fr" / "README.md").read_text(encoding="utf-8")
@@ -83,9 +86,10 @@ def test_a_group_that_is_none_is_refused(given: str, grouped: Path, tmp_path: Pa
     assert not (tmp_path / "x").exists()
 
 
-def test_a_copy_of_the_release_is_of_everybody(grouped: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [name for name in formats() if FORMATS.named(name).copies])
+def test_a_copy_of_the_release_is_of_everybody(name: str, grouped: Path, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="a copy of the release"):
-        export(grouped, "huggingface", tmp_path / "x", group="country=DE")
+        export(grouped, name, tmp_path / "x", group="country=DE")
 
 
 def test_noise_of_cells_can_be_drawn_again(grouped: Path) -> None:
