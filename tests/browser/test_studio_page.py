@@ -136,6 +136,20 @@ def test_another_mechanism_is_one_click_away(open_page: OpenPage, address: str) 
     expect(page.locator("#refused")).to_be_hidden()
 
 
+def test_a_release_is_divided_by_what_is_typed(open_page: OpenPage, address: str) -> None:
+    page = open_page(local=True)
+    tuned(page, address)
+    page.locator("#groups summary").click()
+    page.locator("#by-1").fill("weekday")
+    expect(page.locator("#command")).to_contain_text("--by weekday", timeout=WAIT)
+    expect(page.locator("#later")).to_contain_text("queries_by_weekday", timeout=WAIT)
+    page.locator("#by-2").fill("country=land")
+    expect(page.locator("#refused")).to_contain_text("not declared", timeout=WAIT)
+    page.locator("#values-2").fill("DE, FR")
+    expect(page.locator("#command")).to_contain_text("country=DE, FR", timeout=WAIT)
+    axe(page)
+
+
 def test_once_or_again(open_page: OpenPage, address: str) -> None:
     for scheme, width in (("light", WIDE), ("dark", NARROW)):
         page = open_page(local=True, scheme=scheme, width=width)

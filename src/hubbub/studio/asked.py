@@ -11,6 +11,7 @@ from typing import Any
 
 from hubbub.errors import ParameterError
 from hubbub.mechanisms import Mechanism, Parameter, build, mechanisms
+from hubbub.public.groups import LISTS, read_groupings
 
 TRIED = (1, 2, 5, 10, 20, 50, 100)
 
@@ -31,6 +32,9 @@ class Question:
     tables: tuple[str, ...]
     users: int | None = None
     """How many users the owner declares."""
+    by: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    """What the release is divided by, as --by and --values say it."""
 
     @staticmethod
     def read(given: Any, users: int | None = None) -> Question:
@@ -47,7 +51,8 @@ class Question:
         if not tables:
             raise ParameterError("No table is wanted.", next="choose at least one table")
         settings = {str(k): str(v).strip() for k, v in given["settings"].items() if str(v).strip()}
-        return Question(given["mechanism"], tuple(sorted(settings.items())), tuple(tables), users)
+        by, values = _groups(given.get("groups"))
+        return Question(given["mechanism"], tuple(sorted(settings.items())), tuple(tables), users, by, values)
 
     def build(self) -> Mechanism:
         """The mechanism, calibrated; a slider that comes back finds it again."""
@@ -62,7 +67,31 @@ class Question:
                 words += [f"--{name}", settings.pop(name)]
         for name, value in settings.items():
             words += ["--set", f"{name}={value}"]
+        for option, given in (("--by", self.by), ("--values", self.values)):
+            words += [word for one in given for word in (option, one)]
         return [*words, "--tables", ",".join(self.tables)]
+
+
+def _groups(given: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """--by and --values from what the page sent: pairs of texts. No path comes from the page, so no file of values."""
+    rows = given if isinstance(given, list) else []
+    by, values = [], []
+    for row in rows:
+        if not (isinstance(row, list) and len(row) == 2 and all(isinstance(text, str) for text in row)):
+            raise ParameterError("The groups are no pairs of texts.", next="reload the page")
+        name, declared = row[0].strip(), row[1].strip()
+        if not name:
+            continue
+        if declared and "," not in declared and declared not in LISTS:
+            raise ParameterError(
+                f"The values of the group {name.partition('=')[0]} cannot be read.",
+                given=declared,
+                allowed=f"two or more, with commas between them, or {', '.join(LISTS)}",
+                next="a file of values goes with hubbub release --values NAME=FILE",
+            )
+        by.append(name)
+        values += [f"{name.partition('=')[0].strip()}={declared}"] if declared else []
+    return tuple(by), tuple(values)
 
 
 @lru_cache(maxsize=256)
@@ -70,7 +99,7 @@ def _built(asked: Question) -> Mechanism:
     settings = dict(asked.settings)
     if asked.users is not None and any(p.declared_users for p in mechanisms()[asked.mechanism].parameters):
         settings.setdefault("users", str(asked.users))
-    return build(asked.mechanism, settings, tables=list(asked.tables))
+    return build(asked.mechanism, settings, tables=list(asked.tables), by=read_groupings(asked.by, asked.values))
 
 
 def rivals(epsilon: str, delta: str) -> dict[str, list[Question]]:

@@ -17,6 +17,7 @@ from hubbub.look.estimate.why import explain
 from hubbub.look.inspected import Profile
 from hubbub.mechanisms import Mechanism, mechanisms
 from hubbub.privacy.guarantee import small
+from hubbub.public.groups import OF_TIME
 from hubbub.public.screening import chosen_screen
 from hubbub.public.screening.rules import RULES
 from hubbub.show.charts.page import as_json
@@ -53,8 +54,17 @@ class Views:
             "stated": stated(self.studio.owner),
             "labels": STATED,
             "further": FURTHER,
+            "groupings": self._groupings(),
         }
         return self.pages.page("tune.html", form=as_json(self._form()), **facts)
+
+    def _groupings(self) -> list[str]:
+        """What a release may be divided by, as far as it is known: times, and columns that are nothing else."""
+        opened = self.studio.opened
+        proposal = None if opened is None else opened.proposal
+        taken = () if opened is None else opened.chosen.values()
+        columns = [] if proposal is None else [c.name for c in proposal.columns if c.name not in taken]
+        return [*OF_TIME, *(f"{name.lower()}={name}" for name in columns)]
 
     def _ticked(self) -> tuple[str, ...]:
         """The screening rules that apply now."""

@@ -129,20 +129,23 @@ function choosing() {
   const QUERIES = ["queries", "transitions", "sessions", "keywords"];
   const NEEDS = {D: QUERIES, queries_weight: QUERIES, D_c: ["clicks"], D_t: ["transitions", "sessions"], D_s: ["sessions"], d: ["queries"], d_c: ["clicks"],
     clicks_weight: ["clicks"], transitions_weight: ["transitions", "sessions"], sessions_weight: ["sessions"],
-    keywords_weight: ["keywords"], histogram_weight: ["log"], F: ["transitions", "sessions"], F_known: QUERIES, known_words: QUERIES, language: QUERIES};
+    keywords_weight: ["keywords"], histogram_weight: ["log"], F: ["transitions", "sessions"], D_g: [], groups_weight: [], one_group: [], F_known: QUERIES, known_words: QUERIES, language: QUERIES};
+
+  const OF_GROUPS = ["F", "D_g", "groups_weight", "one_group"];
 
   function question() {
     const tables = [...document.querySelectorAll("#tables input:checked")].map((box) => box.value);
     const settings = {epsilon: $("epsilon").value, delta: $("delta").value};
+    const groups = [1, 2, 3].map((n) => [$("by-" + n).value, $("values-" + n).value]).filter(([by]) => by.trim());
     for (const input of document.querySelectorAll("#controls [data-name]")) {
       const needs = NEEDS[input.dataset.name];
-      const used = !needs || needs.some((t) => tables.includes(t));
+      const used = (!needs || needs.some((t) => tables.includes(t))) || (OF_GROUPS.includes(input.dataset.name) && groups.length > 0);
       input.closest(".control").classList.toggle("unused", !used);
       if (used && input.value !== input.dataset.default) settings[input.dataset.name] = input.value;
     }
     const confirmed = [...document.querySelectorAll("#confirm input:checked")].map((box) => box.value);
     const card = Object.fromEntries([...document.querySelectorAll("[data-card]")].map((input) => [input.dataset.card, input.value]));
-    return {mechanism: $("mechanism").value, settings, tables, name: $("name").value, confirmed, card,
+    return {mechanism: $("mechanism").value, settings, tables, groups, name: $("name").value, confirmed, card,
       users_public: $("users-public").value, review: $("as-draft").checked};
   }
 
