@@ -20,6 +20,7 @@ import numpy as np
 
 from hubbub.log import SearchLog, read_log
 from hubbub.mechanisms import build
+from hubbub.mechanisms.measured import half_width
 from hubbub.noise import SeededNoise
 from hubbub.public.groups import group_by
 from hubbub.release.rows import named_rows
@@ -84,16 +85,20 @@ def _error(log: SearchLog, rows: Any) -> str:
     """The median relative error of the counts, by size of the country: the smallest five, and all."""
     log.engine.register("shown", rows)
     exact = log.engine.fetch(
-        "SELECT s.country, s.users, count(DISTINCT l.uid) AS n FROM shown AS s LEFT JOIN log AS l "
-        "ON l.query = s.query AND l.by_country = lower(s.country) GROUP BY s.country, s.query, s.users"
+        "SELECT s.country, s.users, s.noise_sd, count(DISTINCT l.uid) AS n FROM shown AS s LEFT JOIN log AS l "
+        "ON l.query = s.query AND l.by_country = lower(s.country) GROUP BY s.country, s.query, s.users, s.noise_sd"
     )
     country = np.array(exact.column("country").to_pylist())
     users, n = (exact.column(name).to_numpy().astype(float) for name in ("users", "n"))
     off = np.abs(users - n) / np.maximum(n, 1)
+    held = np.abs(users - n) <= half_width(users, exact.column("noise_sd").to_numpy())
+    order, tenth = np.argsort(-users, kind="stable"), max(1, users.size // 10)
+    regions = ", ".join(f"{held[at].mean():.1%}" for at in np.split(order, [tenth, users.size - tenth]))
     small = np.isin(country, COUNTRIES[-5:])
     of_small = f"{np.median(off[small]):.0%} in {small.sum()} rows" if small.any() else "no rows"
     return (
-        f"median error {np.median(off):.0%}; of the five smallest countries {of_small}; rows of nobody {(n == 0).sum()}"
+        f"median error {np.median(off):.0%}; of the five smallest countries {of_small}; "
+        f"rows of nobody {(n == 0).sum()}; intervals hold in {regions} of the largest, the middle, the smallest"
     )
 
 

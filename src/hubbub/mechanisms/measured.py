@@ -44,6 +44,8 @@ CROWD = {
     "keywords": Covered(EXACT, (100, 100), (100, 100), (100, 100)),
 }
 """crowd, by table: value ± its half width."""
+BY_GROUP = Covered(EXACT, (100, 100), (99, 100), (96, 100))
+"""crowd's tables by group, in the same way."""
 HALF_WIDTH = "value +/- (3 noise_sd + value/8)"
 
 

@@ -223,6 +223,7 @@ class Crowd(ByStatement, Mechanism, register=True):
     def intervals(self) -> dict[str, str]:
         """By table: what was measured, for rows have noise in common and a model behind them."""
         seen = {table: covered.sentence() for table, covered in measured.CROWD.items()}
+        seen |= dict.fromkeys(self.divided, measured.BY_GROUP.sentence())
         few = "was not measured: there were too few rows"
         counted = [table for table in self.tables if not self.offers[table].rows]
         return {table: f"{measured.HALF_WIDTH} {seen.get(table, few)}" for table in counted}

@@ -47,6 +47,7 @@ def test_every_table_by_group_is_a_stage_and_is_paid_for() -> None:
         assert {f"{table} recount", f"{table} kept total", table} <= {step.name for step in by.steps()}
     assert by.selections["queries"].thresholds[-1] > plain.selections["queries"].thresholds[-1], "queries pay for it"
     assert by.nobodys()["queries_by_hour"] == 1
+    assert "96 to 100 % of the smallest tenth" in by.intervals()["queries_by_hour"]
 
 
 def test_what_cannot_be_divided_is_refused() -> None:
