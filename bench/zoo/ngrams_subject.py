@@ -24,8 +24,8 @@ from shared import Log, dice
 NORMAL = NormalDist()
 SIZES, WORDS, USERS, MOST = 3, 10, 60, 9
 """Words in an n-gram; what stands around the log; and how many n-grams of one size a user may bring."""
-TEXTS = {"own": "a b c", "own0": "a b c", "known": "a b"}
-"""What a key of the black box says; any other key is a word of its own."""
+TEXTS = {"own": "a b c", "known": "a b"}
+"""What a key of the black box says, and what the n-gram is called in the output; any other key is a word of its own."""
 
 
 @lru_cache
@@ -89,4 +89,5 @@ def release(log: Log, *, rule: str, epsilon: float, delta: float, eta: float) ->
                 found |= set(dice.sample(others, min(number, len(others))))
         words, before = (found, found) if size == 1 else (words, found)
         out += sorted(found)
-    return out
+    called = {text: key for key, text in TEXTS.items()}
+    return [called.get(gram, gram) for gram in out]

@@ -9,6 +9,8 @@ from shared import Log, apart, copies, rows
 
 
 def _released(log: Log, epsilon: float, delta: float, noise: str, keys: int, after: bool) -> list[tuple[str, float]]:
+    if not rows(log):
+        return []  # its interface refuses an empty collection: whoever calls it has to know that there is somebody
     accountant = pdp.NaiveBudgetAccountant(epsilon, delta)
     engine = pdp.DPEngine(accountant, pdp.LocalBackend())
     asked = pdp.AggregateParams(

@@ -102,12 +102,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="environments; `papers` for rules that need none")
     parser.add_argument("--install", action="store_true")
+    parser.add_argument("--only", default="", help="rivals with this in their name")
     given = parser.parse_args()
     if given.install:
         install(given.names)
         return
     os.chdir(HERE)
     for rival in rivals(given.names):
+        if given.only not in rival["name"]:
+            continue
         with served(rival["environment"]):
             rows = list(look(rival))
         kept = json.loads(FOUND.read_text(encoding="utf-8")) if FOUND.exists() else []

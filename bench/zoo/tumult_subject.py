@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from functools import lru_cache
 from typing import Any
 
@@ -19,6 +20,7 @@ def _spark() -> Any:
 
     settings = {
         "spark.driver.memory": "2g",
+        "spark.sql.warehouse.dir": tempfile.mkdtemp(),
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "1",
         "spark.default.parallelism": "1",

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from tests.docs import tried
 from tests.docs.blocks import PAGES, ROOT
 from tests.docs.way import mapped, way
 
@@ -177,6 +178,8 @@ def worth(_: str) -> str:
 
 
 MAKERS = {
+    "zoo": tried.zoo,
+    "ours": tried.ours,
     "theorems": theorems,
     "pages": pages,
     "parameters": parameters,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from hubbub.errors import InputError, ParameterError
+from hubbub.ingest import clean
 from hubbub.ingest.schema import GROUP
 from hubbub.steps.sessions import require_times
 
@@ -116,7 +117,7 @@ class Grouping:
             if not value.strip() or value != value.strip() or len(value) > LONGEST_VALUE or not value.isprintable():
                 allowed = f"printable text of at most {LONGEST_VALUE} letters"
                 raise ParameterError("A value of a group is empty or no text.", given=repr(value), allowed=allowed)
-        folded = [value.lower() for value in self.values]
+        folded = self._folded()
         if OTHER in folded:
             raise ParameterError(f"The value `{OTHER}` stands for all that is not declared.", given=given)
         if twice := sorted({value for value in folded if folded.count(value) > 1}):
@@ -164,10 +165,14 @@ class Grouping:
             require_times(log)
         log.engine.register(self.table, self._rows())
 
+    def _folded(self) -> list[str]:
+        """The declared values as a reader makes them of a log: by the same rule, Python's own has other letters."""
+        return list(clean.groups(pa.array(self.values, pa.string())).to_pylist())
+
     def _rows(self) -> pa.Table:
         """Every value that a record may be looked up by, with its group."""
         if self.column:
-            return pa.table({"raw": [value.lower() for value in self.values], "value": list(self.values)})
+            return pa.table({"raw": self._folded(), "value": list(self.values)})
         if self.name == "hour":
             return pa.table({"raw": pa.array([int(v) for v in self.values], pa.int64()), "value": list(self.values)})
         epoch, known = date(1970, 1, 1), set(self.values)

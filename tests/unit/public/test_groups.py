@@ -10,6 +10,7 @@ import pytest
 
 from hubbub.audit.tiny import Tiny
 from hubbub.errors import InputError, ParameterError
+from hubbub.ingest import clean
 from hubbub.ingest.schema import SCHEMA, schema_with
 from hubbub.log import SearchLog
 from hubbub.public.groups import ISO_3166, OF_TIME, OTHER, Grouping, group_by, read_groupings
@@ -56,6 +57,18 @@ def test_a_value_counts_whatever_its_capitals_and_what_is_not_declared_is_other(
         with pytest.raises(InputError, match="without a column for the group device"):
             groups_in(log, group_by("device", "Device", "phone,tablet"))
     assert found == {"a": "DE", "b": "FR", "c": OTHER, "d": OTHER}
+
+
+def test_capitals_of_any_alphabet_are_small_by_one_rule(tmp_path: Path) -> None:
+    values = ["İzmir", "ΑΘΗΝΑΣ", "Äther", "STRASSE"]  # Python and Arrow make small letters of these differently
+    read = clean.groups(pa.array([f" {value.upper()} " for value in values]))
+    rows = [{"user": str(n), "time": 1, "query": "q", "by_place": value} for n, value in enumerate(read.to_pylist())]
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema_with(["by_place"])), tmp_path / "log")
+    with SearchLog.over(tmp_path / "log", Tiny(tmp_path), tmp_path) as log:
+        found = groups_in(log, group_by("place", "Place", ",".join(values)))
+    assert list(found.values()) == values
+    with pytest.raises(ParameterError, match="declared twice"):
+        group_by("place", "Place", "İZMİR,izmir")
 
 
 def test_values_come_from_a_list_a_file_or_a_public_list(tmp_path: Path) -> None:
