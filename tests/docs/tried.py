@@ -16,7 +16,7 @@ def _found(name: str) -> Any:
 
 def zoo(_: str) -> str:
     """One row for each setting of each rival: what it claims, what became of the claim, and how strong the test was."""
-    rows = ["| whose | version | setting | claimed | verdict | what was seen |", "|---|---|---|---|---|---|"]
+    rows = ["| whose | setting | claimed | verdict | what was seen |", "|---|---|---|---|---|"]
     for row in _found("zoo.json"):
         first, *again = row["verdicts"]
         said = ", ".join(f"{name} = {value}" for name, value in first["settings"].items()) or "none"
@@ -25,9 +25,11 @@ def zoo(_: str) -> str:
         if verdict == REFUTED:
             both = all(other["verdict"] == REFUTED for other in again) and bool(again)
             verdict = "**refuted**, twice" if both else "refuted once: not confirmed"
-            seen += "".join(f"; again: {other['seen']}" for other in again)
+            seen += "".join(f"; again: {other['rates'][0]:.1%} and {other['rates'][1]:.1%}" for other in again)
+        elif first["power"]:
+            seen = f"{first['runs']:,} runs; an event of {first['power']:.0%} that needs her would have been seen"
         claimed = f"ε = {first['epsilon']:.3g}, δ = {first['delta']:.3g}"
-        rows.append(f"| {row['rival']} | {row['version']} | {said} | {claimed} | {verdict} | {seen} |")
+        rows.append(f"| {row['rival']} ({row['version']}) | {said} | {claimed} | {verdict} | {seen} |")
     return "\n".join(rows) + "\n"
 
 
@@ -40,9 +42,7 @@ def ours(_: str) -> str:
     found = _found("blackbox.json")
     for name, of in found["mechanisms"].items():
         missed = [mutant for mutant, caught in of["mutants"].items() if not caught]
-        why = "; ".join(
-            f"{mutant} ({found['why'].get(mutant, 'too small an effect for so many runs')})" for mutant in missed
-        )
+        why = "; ".join(f"{mutant} ({found['why'].get(mutant, 'not found in so many runs')})" for mutant in missed)
         share = f"{len(of['mutants']) - len(missed)} of {len(of['mutants'])}"
         rows.append(f"| {name} | {of['sound']}, {of['refuted']} | {len(of['mutants'])} | {share} | {why or 'none'} |")
     return "\n".join(rows) + "\n"
