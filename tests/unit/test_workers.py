@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.workers import FOLDERS, LONGEST, pytest_collection_modifyitems, unit
+from tests.workers import FOLDERS, LONGEST, pytest_collection_modifyitems, pytest_xdist_auto_num_workers, unit
 
 ROOT = Path(__file__).parents[2]
 MADE_UP = """
@@ -53,6 +53,21 @@ def test_the_longest_come_first_and_what_ends_a_session_last() -> None:
 def made_up(name: str, *fixtures: str) -> Any:
     """What the order looks at."""
     return SimpleNamespace(nodeid=name, path=name, fixturenames=fixtures)
+
+
+@pytest.mark.parametrize(("cores", "asked", "workers"), [(2, None, 3), (0, None, 0), (2, "2", 2)])
+def test_there_is_one_worker_more_than_cores(
+    monkeypatch: pytest.MonkeyPatch, cores: int, asked: str | None, workers: int
+) -> None:
+    """Unless files were named, which run in this process, or somebody has said how many there shall be."""
+    monkeypatch.delenv("PYTEST_XDIST_AUTO_NUM_WORKERS", raising=False)
+    if asked:
+        monkeypatch.setenv("PYTEST_XDIST_AUTO_NUM_WORKERS", asked)
+    hook = pytest_xdist_auto_num_workers()
+    next(hook)
+    with pytest.raises(StopIteration) as ended:
+        hook.send(cores)
+    assert ended.value.value == workers
 
 
 def test_what_is_named_is_there() -> None:
