@@ -19,6 +19,7 @@ LONGEST = (
     "tests/statistical/test_audit.py",
     "tests/docs/test_pages.py",
     "tests/browser/",
+    "tests/docs/test_site.py",
     "tests/docs/test_wheel.py",
 )
 

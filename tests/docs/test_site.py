@@ -166,9 +166,11 @@ def test_a_cell_that_fails_stops_the_build(tmp_path: Path) -> None:
     assert ran.returncode and "bad.ipynb, cell 0" in ran.stderr and not (tmp_path / "bad.md").exists()
 
 
-def test_a_folder_that_is_no_site_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_that_is_no_site_and_a_demo_without_a_release_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
     command = [sys.executable, str(ROOT / "tools" / "site"), str(tmp_path), "--demo", str(tmp_path)]
+    assert "holds no release of a demo" in subprocess.run(command, capture_output=True, text=True).stderr
+    (tmp_path / "release-1" / "public").mkdir(parents=True)
     refused = subprocess.run(command, capture_output=True, text=True)
     assert refused.returncode and "is there and is no site" in refused.stderr
     assert (tmp_path / "mine.txt").read_text(encoding="utf-8") == "mine"

@@ -53,6 +53,8 @@ def main() -> None:
         demo = given.demo or Path(work) / "demo"
         if not demo.exists():
             subprocess.run([sys.executable, "-m", "hubbub", "demo", "--quiet", "--out", str(demo)], check=True)
+        if not (demo / "release-1" / "public").is_dir():
+            sys.exit(f"hubbub: {demo} holds no release of a demo\n  next:    remove it, and it is made anew")
         out = given.out
         if (out / "objects.inv").exists():  # a site of Sphinx, and nothing else
             shutil.rmtree(out)
