@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 
 import pytest
+from sklearn.datasets import load_svmlight_file
 from tests.browser.made_up import publish
 
 from hubbub.show.export import export
@@ -54,6 +55,15 @@ def test_letor_s_lines_have_the_queries_together_and_features_in_order(exported:
     assert groups == sorted(groups) == [1, 1, 2, 2, 2]
     assert rated == {(q, u): r for (q, u, *_), r in zip(CLICKS, RATED, strict=False)}
     assert values["a cathedral", "http://b.example"] == pytest.approx([2, 11, 0.5, 16, math.log2(201)], rel=1e-5)
+
+
+def test_scikit_learn_loads_letor_s_lines(exported: Path) -> None:
+    features, ratings, groups = load_svmlight_file(str(exported / "letor.txt"), query_id=True)
+    assert features.shape == (5, 5) and groups.tolist() == [1, 1, 2, 2, 2]
+    lines = [line.split(" ") for line in (exported / "letor.txt").read_text(encoding="utf-8").splitlines()]
+    assert ratings.tolist() == [float(line[0]) for line in lines]
+    expected = [[float(pair.split(":")[1]) for pair in line[2:7]] for line in lines]
+    assert features.toarray().tolist() == expected
 
 
 def test_a_feature_does_not_hold_the_number_it_predicts(exported: Path) -> None:
