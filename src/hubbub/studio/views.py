@@ -24,6 +24,7 @@ from hubbub.show.charts.page import as_json
 from hubbub.studio import quick
 from hubbub.studio.asked import Question, choices, offered, rivals
 from hubbub.studio.columns import NEEDED, preselected
+from hubbub.studio.more import in_words as more_of
 from hubbub.studio.pages import StudioPages
 from hubbub.studio.said import FURTHER, STATED, stated
 from hubbub.studio.sketch import Sketch
@@ -183,14 +184,17 @@ class Views:
         return {"rows": sorted(rows, key=lambda row: -float(row.get("rows", -1)))}
 
     def plan(self, request: Request, body: Answer) -> Answer:
-        """The claim, the ledger before and after, why thresholds are as high as they are, and the command."""
+        """The claim, the ledger before and after, why thresholds are as high as they are, what helps, the command."""
         said, name = self.studio.said(body), str(body.get("name") or "")
         asked = Question.read(body, said.options.users_public)
         why = [
             {"step": w.step, "sentence": w.sentence, "lower": [f"{t:,.4g} with {c}" for c, t in w.lower[:4]]}
             for w in explain(asked.build())
         ]
-        return self.studio.consequences(asked, name, said) | {"why": why}
+        opened = self.studio.opened
+        known = opened is not None and opened.profile is not None
+        more = more_of(asked.build(), opened.sketches) if opened is not None and known else []
+        return self.studio.consequences(asked, name, said) | {"why": why, "gains": more}
 
     # ------------------------------------------------------------------ release
 

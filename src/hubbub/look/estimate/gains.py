@@ -51,23 +51,34 @@ class Gain:
 def gains(mechanism: Mechanism, source: Source, now: Tables, runs: int = RUNS) -> tuple[Gain, ...]:
     """Every change that the mechanism takes, for every table that has an estimate."""
     found: list[Gain] = []
-    for change, other, of, tables in _changes(mechanism, source):
-        then: Tables = resolve_name(other.estimator)(other, of, runs)
-        found += [Gain(change, name, now[name].rows, tables * then[name].rows) for name in now if name in then]
+    for change in changes(mechanism):
+        more = replace(source, users=change.users * source.users, sample=source.sample or source.users)
+        of = more if change.users > 1 else source
+        then: Tables = resolve_name(change.mechanism.estimator)(change.mechanism, of, runs)
+        found += [Gain(change.name, t, now[t].rows, change.tables * then[t].rows) for t in now if t in then]
     return tuple(found)
 
 
-def _changes(mechanism: Mechanism, source: Source) -> Iterator[tuple[str, Mechanism, Source, int]]:
-    """What changes, the mechanism and the source after it, and how many tables there are then."""
+@dataclass(frozen=True)
+class PossibleChange:
+    """What changes: the mechanism after it, how many times the users, and how many tables there are then."""
+
+    name: str
+    mechanism: Mechanism
+    users: int = 1
+    tables: int = 1
+
+
+def changes(mechanism: Mechanism) -> Iterator[PossibleChange]:
+    """Every change that the mechanism takes."""
     given = dict(mechanism.given)
     for change, times, tables in ((BUDGET, Fraction(2), 1), (PERIOD, Fraction(1, 2), 2)):
         try:
             other = mechanism.remade({**given, "epsilon": times * Fraction(given["epsilon"])})
         except (KeyError, UserError):  # raw parameters are not calibrated to an ε, and some ε cannot be had
             continue
-        yield change, other, source, tables
-    more = replace(source, users=2 * source.users, sample=source.sample or source.users)
-    yield USERS, mechanism, more, 1
+        yield PossibleChange(change, other, tables=tables)
+    yield PossibleChange(USERS, mechanism, users=2)
 
 
 def said(found: Sequence[Gain]) -> Iterator[str]:

@@ -272,6 +272,7 @@ function choosing() {
       if (why.lower.length) item.append(" ", el("span", {class: "soft"}, "Lower: " + why.lower.join("; ") + "."));
       return item;
     }));
+    $("gains").replaceChildren(...found.gains.map((text) => el("li", {}, text + ".")));
   }
 
   function confirming(asked) {
