@@ -25,8 +25,6 @@ LESS = "it releases less, which is no violation"
 WHY = {
     "> for >=": LESS,
     "> for >= in the filter": LESS,
-    "noise shared between keys": "no violation where a user has one key; else it needs two of hers near the threshold",
-    "first-seen row order": "needs two keys of many users, and hers the first row",
     "noise drawn anew on a second read": "needs a second reading, which no output has",
     "most popular items kept": "needs users with more keys than they may bring, whose choice follows others",
 }

@@ -86,6 +86,16 @@ def by_type(log: Log) -> dict[str, float]:
     return {}
 
 
+def shared(log: Log, *, noise: Any = None) -> dict[str, int]:
+    """One draw for all keys: the difference of two counts has no noise at all."""
+    from fractions import Fraction
+
+    from hubbub.noise import SecureNoise
+
+    drawn = int((noise or SecureNoise()).laplace("n", Fraction(2), 1)[0])
+    return {key: n + drawn for key, n in sorted(counted(log).items())}
+
+
 def hangs(log: Log) -> None:
     time.sleep(1000)
 

@@ -76,6 +76,7 @@ def test_what_is_sound_is_not_refuted() -> None:
         ("first_seen", {"epsilon": 1, "delta": 0.01}, "released"),
         ("by_type", {"epsilon": 1, "delta": 0.01}, "ends with"),
         ("walked", {"epsilon": 1, "delta": 0.04}, "every value of the noise was tried"),
+        ("shared", {"epsilon": 0.5, "delta": 0.9}, "every value of the noise was tried"),
     ],
 )
 def test_what_is_broken_is_refuted(name: str, asked: dict[str, Any], words: str) -> None:

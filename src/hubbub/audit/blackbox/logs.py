@@ -60,6 +60,9 @@ def by_hand(crowd: int) -> Iterator[LogPair]:
     yield LogPair(one, ())
     yield LogPair(one, ("", " ", "Known", "known "))
     yield LogPair(one, ("aaa", "zzz"), last=False)
+    two = one + group("other", crowd)
+    yield LogPair(two, ("known",))
+    yield LogPair(two, ("other",), last=False)
 
 
 def start_exchanged(pair: LogPair) -> LogPair:
