@@ -24,14 +24,18 @@ from hubbub.steps.bound import hashed, seeded
 from hubbub.steps.counts import Integers, by_id
 from hubbub.steps.holdings import Holdings, checked
 from hubbub.steps.keys import Keys
+from hubbub.steps.live_rows import LiveRows, Said
 from hubbub.steps.mode import RunMode, Where
 from hubbub.steps.roots import rooted
 from hubbub.steps.weights import KNOWN, UNMARKED, EngineWeights, Weights
+from hubbub.switches import switch
 
 if TYPE_CHECKING:
     from hubbub.engines import Engine
 
 
+ROWS = switch(__name__, "ROWS", 1 << 24, low=0)
+"""Rows of pools up to which the rounds after the first are added up on arrays."""
 TURN = 1 << 56
 """The turn that a list or a prior gives a key counts more than any hash below this."""
 
@@ -111,7 +115,7 @@ class EnginePools(Holdings, LocalPools):
         first: str | None = None,
         prior: PublicPrior | None = None,
     ) -> None:
-        self.bits, self.mode, self.prior = bits, mode, prior
+        self.limit, self.bits, self.mode, self.prior = limit, bits, mode, prior
         if prior is not None:
             prior.register(log.engine)
         keys.ready(log)
@@ -120,6 +124,7 @@ class EnginePools(Holdings, LocalPools):
         self._live = f"pool_{name}"
         self._amounts, self._degrees = f"amounts_{name}", f"degrees_{name}"
         self._round, self._most = 0, 0
+        self._rows: LiveRows | None = None
         amounts = {"n": np.arange(1, limit + 1), "a": [amount(bits, n) for n in range(1, limit + 1)]}
         engine.register(self._amounts, pa.table(amounts))
         engine.save(self.held, keys.counted())
@@ -196,6 +201,7 @@ class EnginePools(Holdings, LocalPools):
         """Start over from the same pools: experiments draw noise many times, a release never does."""
         name = self.kind.name
         self._round, self._live, self.keys, self.size = 0, f"pool_{name}", f"pooled_{name}", self._pooled
+        self._rows = None
 
     def arrays(self) -> ArrayPools:
         """The same pools as arrays; only for logs made for tests and audits."""
@@ -242,11 +248,31 @@ class EnginePools(Holdings, LocalPools):
         if live.size > self._most:
             raise OurBug("a key that left the pools cannot come back")
         self._most = live.size
+        if self._round == 1 and self._few():
+            self._round, self._rows = 2, self._fetched(live)
+            return self._rows.weights(live)
+        if self._rows is not None:
+            self._round += 1
+            return self._rows.weights(live)
         self.log.engine.register("live_keys", pa.table({"kid": live}))
         summed = self.log.engine.fetch(self.summed("live_keys"))
         sums = np.zeros(self.size, np.int64)
         sums[summed.column("kid").to_numpy()] = summed.column("w").to_numpy()
         return checked(sums[live])
+
+    def _few(self) -> bool:
+        """Whether the pools are small enough for arrays."""
+        rows = f"SELECT CAST(coalesce(sum(least(n, {self.limit})), 0) AS BIGINT) AS n FROM {self._degrees}"
+        return int(self.log.engine.fetch(rows).column("n")[0].as_py()) <= ROWS
+
+    def _fetched(self, live: Integers) -> LiveRows:
+        """The pools cut to what is live after the first round, as arrays."""
+        engine = self.log.engine
+        engine.register("live_keys", pa.table({"kid": live}))
+        rows, said = engine.fetch(self._second("live_keys", "")), None
+        if self.prior is not None:
+            said = Said.of(engine.fetch(f"SELECT kid, g, fits FROM live_{self.kind.name}"), self.size)
+        return LiveRows(rows, self.size, self.bits, said)
 
     def summed(self, live: str | None) -> str:
         """The next round as SQL, (kid, w): all keys, with their text, or those of `live`, to which pools are cut."""

@@ -29,6 +29,7 @@ from hubbub.noise import SecureNoise
 from hubbub.noise.source import Integers
 from hubbub.steps.keys import CLICKS, QUERIES, Keys
 from hubbub.steps.pools import EnginePools
+from hubbub.switches import lowered
 
 BITS = 16
 Held = Mapping[str, frozenset[str]]
@@ -134,6 +135,20 @@ def shares(make: Make = Tiny, limits: Iterable[int] = LIMITS) -> Iterator[AuditR
                     yield share(make, kind, limit, how, repeatable, listed)
 
 
+def rounds_of(pools: EnginePools, texts: list[str]) -> Iterator[tuple[dict[str, int], ...]]:
+    """The weights of shrinking rounds: on arrays, where one machine has all rows, and as the engine adds them up."""
+    ways = []
+    for name in ("ROWS",) if pools.log.engine.distributed else ("", "ROWS"):
+        with lowered(lambda each, name=name: each.module == EnginePools.__module__ and each.name == name):
+            found = []
+            for live in shrinking(texts):
+                ids = np.array([i for i, text in enumerate(texts) if text in live], np.int64)
+                found.append(dict(zip([texts[i] for i in ids], pools.weights(ids).tolist(), strict=True)))
+        pools.again()
+        ways.append(found)
+    yield from zip(*ways, strict=True)
+
+
 def share(make: Make, kind: Keys, limit: int, how: str, repeatable: bool, listed: bool) -> AuditRow:
     """One kind of keys, one bound: with others, with her, and alone."""
     first = frozenset(LISTED) if listed else frozenset()
@@ -148,12 +163,10 @@ def share(make: Make, kind: Keys, limit: int, how: str, repeatable: bool, listed
             read, held = Read.of(pools), held_by(events, kind)
             wrong += read.wrong(held, limit, first)
             rounds = []
-            for live in shrinking(read.texts):
-                ids = np.array([i for i, text in enumerate(read.texts) if text in live], np.int64)
-                found = dict(zip([read.texts[i] for i in ids], pools.weights(ids).tolist(), strict=True))
-                by_hand = read.weights(live)
-                wrong += sum(found[text] != by_hand[text] for text in live)
-                rounds.append(found)
+            for found in rounds_of(pools, read.texts):
+                by_hand = read.weights(found[0])
+                wrong += sum(way[text] != by_hand[text] for way in found for text in way)
+                rounds.append(found[-1])
             runs.append((read, rounds))
     (without, before), (added, after), (_, alone) = runs
     wrong += sum(added.pools[user] != pool for user, pool in without.pools.items())

@@ -12,7 +12,6 @@ from dataclasses import replace
 from fractions import Fraction
 from math import isqrt
 
-import numpy as np
 import pyarrow as pa
 
 from hubbub.audit.checks import by_hand
@@ -124,12 +123,10 @@ def _share(make: Make, name: str, prior: Prior, limit: int, repeatable: bool) ->
             read, held = PriorRead.under(pools, prior), held_by(rows, QUERIES)
             wrong += read.wrong(held, limit) + read.out_of_turn(held)
             rounds = []
-            for live in by_hand.shrinking(read.texts):
-                ids = np.array([i for i, text in enumerate(read.texts) if text in live], np.int64)
-                found = dict(zip([read.texts[i] for i in ids], pools.weights(ids).tolist(), strict=True))
-                hand = read.weights(live)
-                wrong += sum(found[text] != hand[text] for text in live)
-                rounds.append(found)
+            for found in by_hand.rounds_of(pools, read.texts):
+                hand = read.weights(found[0])
+                wrong += sum(way[text] != hand[text] for way in found for text in way)
+                rounds.append(found[-1])
             runs.append((read, rounds))
     (without, before), (added, after), (_, alone) = runs
     wrong += sum(added.pools[user] != pool for user, pool in without.pools.items())

@@ -309,6 +309,11 @@ LIST_MUTANTS: tuple[Planted, ...] = (
     ),
     ("round weights rounded up", by_hand.shares, {f"{POOLS}.summed": _in_sql("sum(a.a)", "sum(a.a + 1)")}),
     (
+        "round weights on arrays rounded up",
+        by_hand.shares,
+        {"hubbub.steps.live_rows:LiveRows.added": lambda added: lambda rows: added(rows) + 1},
+    ),
+    (
         "round weights by what others hold",
         by_hand.shares,
         {f"{POOLS}.summed": _in_sql(OWN, "SELECT uid, min(count(*)) OVER () AS n FROM")},

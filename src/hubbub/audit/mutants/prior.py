@@ -51,6 +51,12 @@ def _turn_of_the_log(ordered: Any) -> Any:
     return broken
 
 
+def _of_the_first(added: Any) -> Any:
+    """Every row adds what the first one does: another user's sum."""
+    return lambda rows: added(rows)[:1].repeat(rows.keys.size)
+
+
+ROWS = "hubbub.steps.live_rows:LiveRows"
 POOLS, PRIOR = "hubbub.steps.pools:EnginePools", "hubbub.public.prior:Prior"
 PRIOR_MUTANTS: tuple[Planted, ...] = (
     ("a prior read off the log", prior.shares, {f"{PRIOR}.weighed": _from_the_log}),
@@ -71,5 +77,11 @@ PRIOR_MUTANTS: tuple[Planted, ...] = (
         {f"{POOLS}.summed": _in_sql("sum(fits) AS fits", "sum(sum(fits)) OVER () AS fits")},
     ),
     ("weights by form rounded up", prior.shares, {f"{POOLS}.summed": _in_sql("sum(root)", "sum(root + 1)")}),
+    (
+        "weights by form on arrays rounded up",
+        prior.shares,
+        {f"{ROWS}.added": lambda added: lambda rows: added(rows) + 1},
+    ),
+    ("weights by form on arrays from another user's forms", prior.shares, {f"{ROWS}.added": _of_the_first}),
     ("known words tested as others", prior.known, {"hubbub.steps.weights:Running.knowing": _unmarked}),
 )
