@@ -52,13 +52,29 @@ def all_strikes(release: Path, own: Strikes) -> Strikes:
     return own if found is None else earlier_strikes(found[0], own)
 
 
+def _elsewhere(release: Path, out: Path | None) -> Path:
+    """Where a reviewed release goes: never into the folder of a series, which would take it for a period."""
+    if out is not None:
+        if (out.absolute().parent / OWNER_ONLY / PLAN).is_file():
+            raise ParameterError(
+                "A reviewed release does not go into the folder of a series, where it would pass for a period.",
+                given=f"--out {out}",
+                next="give a folder elsewhere, or leave --out out",
+            )
+        return out
+    path = release.absolute()
+    if (path.parent / OWNER_ONLY / PLAN).is_file():
+        return path.parent.with_name(f"{path.parent.name}-{path.name}-reviewed")
+    return release.with_name(f"{release.name}-reviewed")
+
+
 def approve_drawn(
     release: Path, card: Card, strikes: Strikes, by: str, out: Path | None, ledger: Ledger, reason: str = AS_DRAWN
 ) -> Approved:
     """Approve what is not struck of a release: a period of a series in its place, any other in a folder of its own."""
     found = series_of(release)
     if found is None:
-        return approve(release, strikes, by, out or release.with_name(f"{release.name}-reviewed"), ledger, reason)
+        return approve(release, strikes, by, _elsewhere(release, out), ledger, reason)
     if out is not None:
         raise ParameterError("A period of a series stands in its place.", given=f"--out {out}", next="leave --out out")
     return _approve_period(*found, card, strikes, named_reviewer(by), ledger, reason)

@@ -100,7 +100,7 @@ NOT_OF_THE_LOG = {
         "series/state.py _settled read refuse_fork",
         "series/story.py add due end",
         "series/placed.py standing_folder refuse_waiting",
-        "series/reviewed.py approve_drawn _approve_period",
+        "series/reviewed.py approve_drawn _approve_period _elsewhere",
         "series/struck.py allow",
         "series/periods.py add_release",
         "series/next_period.py add",

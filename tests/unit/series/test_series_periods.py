@@ -16,7 +16,7 @@ from hubbub.mechanisms.crowd.each import CrowdPerPeriod
 from hubbub.mechanisms.series import calendar_of
 from hubbub.privacy.compose import compose
 from hubbub.privacy.ledger import Ledger
-from hubbub.series import add, show
+from hubbub.series import add, reviewed, show
 from hubbub.series.periods import PeriodsPlan, fix_periods
 
 SETTINGS: dict[str, Any] = {"epsilon": 4, "delta": "0.001", "periods": 3}
@@ -37,6 +37,18 @@ def test_the_total_of_all_periods_stands_in_the_claim() -> None:
     assert epsilon <= float(total) < epsilon + 1e-3  # never rounded down
     with pytest.raises(ParameterError, match="periods"):
         CrowdPerPeriod(tables=["queries"], epsilon=4, delta="0.001")
+
+
+def test_a_reviewed_period_does_not_pass_for_another_one(tmp_path: Path) -> None:
+    """Such a period is a release of its own: what a review makes of it stands beside the folder of the series."""
+    with Ledger(tmp_path / "book.sqlite") as book:
+        fix_periods(plan(), tmp_path / "s", book, new_population=True)
+    period = tmp_path / "s" / "2020-01"
+    assert reviewed._elsewhere(period, None) == tmp_path / "s-2020-01-reviewed"
+    assert reviewed._elsewhere(tmp_path / "release", None) == tmp_path / "release-reviewed"
+    assert reviewed._elsewhere(period, tmp_path / "there") == tmp_path / "there"
+    with pytest.raises(ParameterError, match="would pass for a period"):
+        reviewed._elsewhere(period, tmp_path / "s" / "2020-01-reviewed")
 
 
 @pytest.mark.slow
