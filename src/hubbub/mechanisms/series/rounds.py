@@ -18,7 +18,6 @@ from hubbub.errors import OurBug
 from hubbub.mechanisms.series.constants import DROPS, FOREVER, LEVELS, OPENING, WINDOWS, SeriesConstants
 from hubbub.steps.counts import Flags, Integers
 from hubbub.steps.holdings import MOST
-from hubbub.steps.live_rows import roots
 from hubbub.switches import switch
 
 if TYPE_CHECKING:
@@ -182,6 +181,14 @@ def spend(plan: SeriesConstants, t: int, j: int, left: Integers, n2: Integers) -
     if after.size and int(after.min()) < 0:
         raise OurBug("a user of a series has spent more than she had")
     return unit, after
+
+
+def roots(x: Integers) -> Integers:
+    """⌊√x⌋: doubles only guess, the corrections are exact integers."""
+    guess = np.sqrt(x.astype(np.float64)).astype(np.int64)
+    guess -= guess * guess > x
+    found: Integers = guess + ((guess + 1) * (guess + 1) <= x)
+    return found
 
 
 def passing(plan: SeriesConstants, t: int, gathered: SeriesSums) -> Flags:
