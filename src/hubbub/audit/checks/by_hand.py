@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
@@ -29,7 +30,7 @@ from hubbub.noise import SecureNoise
 from hubbub.noise.source import Integers
 from hubbub.steps.keys import CLICKS, QUERIES, Keys
 from hubbub.steps.pools import EnginePools
-from hubbub.switches import lowered
+from hubbub.switches import Switch, lowered
 
 BITS = 16
 Held = Mapping[str, frozenset[str]]
@@ -135,11 +136,16 @@ def shares(make: Make = Tiny, limits: Iterable[int] = LIMITS) -> Iterator[AuditR
                     yield share(make, kind, limit, how, repeatable, listed)
 
 
+def _rows(each: Switch) -> bool:
+    """The size from which rounds are added up in the engine."""
+    return each.module == EnginePools.__module__ and each.name == "ROWS"
+
+
 def rounds_of(pools: EnginePools, texts: list[str]) -> Iterator[tuple[dict[str, int], ...]]:
     """The weights of shrinking rounds: on arrays, where one machine has all rows, and as the engine adds them up."""
     ways = []
-    for name in ("ROWS",) if pools.log.engine.distributed else ("", "ROWS"):
-        with lowered(lambda each, name=name: each.module == EnginePools.__module__ and each.name == name):
+    for in_engine in (True,) if pools.log.engine.distributed else (False, True):
+        with lowered(_rows) if in_engine else nullcontext():
             found = []
             for live in shrinking(texts):
                 ids = np.array([i for i, text in enumerate(texts) if text in live], np.int64)
