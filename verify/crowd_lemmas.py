@@ -15,9 +15,9 @@ Lemma C (section 6): shifts that are chosen along the way. Of two steps of integ
 the second shift may follow the past is gone through (for a given past the worst shift can be chosen by itself), in
 floating point, with errors far below the margins found.
 
-What this does not show: larger cases; other laws of noise (D and E do not look at the law, but only a proof can say
-so); that the code does what section 1 says; shifts in several coordinates, or more steps. Those are left to the proof,
-to the audit and to the tests.
+What this does not show: larger cases; the recount, of which only one noisy total is here; other laws of noise (D and E
+do not look at the law, but only a proof can say so); that the code does what section 1 says; shifts in several
+coordinates, or more steps. Those are left to the proof, to the audit and to the tests.
 """
 
 from __future__ import annotations

@@ -53,7 +53,28 @@ LISTS = {"iso3166": tuple(ISO_3166.split())}
 """Public lists of values, by name."""
 TAKEN = ("query", "url", "users", "noise_sd", "uid", "time", "rank", "kid", "first", "user", "values")
 """Names that columns of tables have already."""
-WITHIN = ("at", "grp", "last", "mark", "ordinal", "owner", "raw", "value")
+WITHIN = (
+    "accumulator",
+    "ahead",
+    "at",
+    "below",
+    "bin",
+    "fits",
+    "grp",
+    "known",
+    "lam",
+    "last",
+    "mark",
+    "ordinal",
+    "owner",
+    "raw",
+    "root",
+    "top",
+    "total",
+    "turn",
+    "unlisted",
+    "value",
+)
 """Names that columns have while keys are counted, besides those of one letter."""
 SQL = (
     "all analyse analyze and anti any array as asc asof asymmetric authorization binary both by case cast check "

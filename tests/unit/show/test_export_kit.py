@@ -86,3 +86,13 @@ def test_the_limits_are_in_plain_words(kit: Path) -> None:
     card = json.loads((kit / "card.json").read_text(encoding="utf-8"))
     assert card["claim"]["sentence"] in text and "Please do not" in text and "{" not in text
     assert "privacy@library.example" in text
+    for held in card["accuracy"]["per_row"].values():
+        assert held in text, "how far off numbers are is said as the card says it"
+    assert "## You may" in text and "NOT PRIVATE" not in text
+
+
+def test_what_is_not_private_may_not_be_published(tmp_path: Path) -> None:
+    release = publish(tmp_path / "release" / "public", {"queries": QUERIES}, seeded=True).parent
+    export(release, "kit", tmp_path / "kit")
+    text = (tmp_path / "kit" / "LIMITS.md").read_text(encoding="utf-8")
+    assert "NOT PRIVATE" in text and "You may" not in text

@@ -151,7 +151,7 @@ class ExpectedCells:
 
     def register(self, engine: Engine) -> None:
         """Put keys, groups and the class of every cell into the engine."""
-        columns = {f"c{number}": cut for number, cut in enumerate(self.cuts.T, start=1)}
+        columns = {cut_of(number): cut for number, cut in enumerate(self.cuts.T, start=1)}
         groups = pa.table({self.grouping.name: pa.array(self.grouping.groups, pa.string()), **columns})
         engine.register(self._table("groups"), groups)
         engine.register(self._table("keys"), self.keys.append_column("users", pa.array(self.users)))
@@ -183,8 +183,13 @@ def mark_of(number: int) -> int:
     return UNMARKED if number == 0 else LISTED + number - 1
 
 
+def cut_of(number: int) -> str:
+    """The column of a class's cuts, beside that of the groups: no group has a name like it."""
+    return f"_{number}"
+
+
 def _by_class(values: Sequence[int]) -> str:
     """SQL of one number for each class, by the users of the key `k` and the cuts of the group `c`."""
     last = len(values) - 1
-    tests = " ".join(f"WHEN k.users >= c.c{number} THEN {values[number]}" for number in range(last, 0, -1))
+    tests = " ".join(f"WHEN k.users >= c.{cut_of(number)} THEN {values[number]}" for number in range(last, 0, -1))
     return f"CASE {tests} ELSE {values[0]} END"

@@ -22,6 +22,9 @@ LOADERS = {
     "LIMITS.md": "what the tables can tell and what they cannot, in plain words",
 }
 SHOWN = 10
+MOST_FREQUENT = """## The most frequent, with what the noise leaves open
+
+Twice `noise_sd` to either side, for the noise alone: `LIMITS.md` says what comes on top, and what was measured."""
 
 
 class Kit(Format):
@@ -75,7 +78,7 @@ def notebook(source: CheckedRelease) -> Iterator[tuple[str, str]]:
         yield "code", f"{name}.slice(0, {SHOWN}).to_pylist()"
         return
     number = value_column(table)
-    yield "markdown", "## The most frequent, with what the noise leaves open\n\nTwice `noise_sd` to either side: 95 %."
+    yield "markdown", MOST_FREQUENT
     yield (
         "code",
         "import duckdb\n\n"
