@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -273,4 +274,10 @@ def several_groupings(groupings: Iterable[Grouping]) -> tuple[Grouping, ...]:
     if len(found) > MOST_GROUPINGS or len(set(names)) < len(names):
         given, allowed = ", ".join(names), f"at most {MOST_GROUPINGS}, each once"
         raise ParameterError("A release is divided in too many ways, or twice in one.", given=given, allowed=allowed)
+    for one, other in permutations(names, 2):
+        if other.startswith(f"{one}_"):  # tables of the one's rounds might be called as those of the other
+            allowed = f"names of which none begins with another one and _: {other.replace('_', '')}"
+            raise ParameterError(
+                "Two groups have names that are too much alike.", given=f"{one}, {other}", allowed=allowed
+            )
     return found

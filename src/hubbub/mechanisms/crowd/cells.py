@@ -175,7 +175,7 @@ class ExpectedCells:
         return f"SELECT r.*, 0 AS turn FROM ({rows}) AS r"
 
     def _table(self, what: str) -> str:
-        return f"cells_{self.base.name}_{self.grouping.name}_{what}"
+        return f"expected_{self.base.name}_{self.grouping.name}_{what}"
 
 
 def mark_of(number: int) -> int:

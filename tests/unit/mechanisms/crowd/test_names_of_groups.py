@@ -49,3 +49,20 @@ def test_a_group_of_any_name_is_refused_or_read(name: str, tmp_path: Path) -> No
     found, sizes = cells(tmp_path, name)
     assert found >= {("A", "q0"), ("A", "q1"), ("A", "q2")}, "40 users each, at ε = 8: fixed by the seed"
     assert sizes == [3] * 38 + [4] * 2
+
+
+def drawn(folder: Path, *names: str) -> set[str]:
+    """The tables of a release divided by groups of these names."""
+    rows = [f"u{i},{1000 + i},q{q},A,B" for i in range(20) for q in range(2)]
+    (folder / "log.csv").write_text("\n".join(["who,time,asked,one,two", *rows]))
+    by = dict(zip(names, ("one", "two"), strict=True))
+    groups = [Grouping(name, ("A", "B"), column) for name, column in by.items()]
+    made = Crowd(epsilon=8, delta="1e-3", language="none", rounds=2, tables=["queries"], by=groups)
+    with hubbub.read_log(folder / "log.csv", format="table", columns=COLUMNS, by=by) as log:
+        return set(made.draw(made.measure(log, MODE), SeededNoise(3)))
+
+
+def test_no_table_of_a_group_is_taken_for_one_of_another(tmp_path: Path) -> None:
+    assert drawn(tmp_path, "by_x", "x_marks") == {"queries", "queries_by_by_x", "queries_by_x_marks"}
+    with pytest.raises(ParameterError, match="too much alike"):
+        drawn(tmp_path, "age", "age_2")
