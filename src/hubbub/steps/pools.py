@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hubbub.engines import Engine
 
 
-ROWS = switch(__name__, "ROWS", 1 << 24, low=0)
+ROWS = switch(__name__, "ROWS", 1 << 23, low=0)
 """Rows of pools up to which the rounds after the first are added up on arrays."""
 TURN = 1 << 56
 """The turn that a list or a prior gives a key counts more than any hash below this."""
