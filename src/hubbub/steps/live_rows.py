@@ -36,7 +36,7 @@ class LiveRows:
 
     def __init__(self, rows: pa.Table, size: int, bits: int, said: Said | None) -> None:
         """`rows` are (uid, kid), each once."""
-        uids = rows.column("uid").combine_chunks().dictionary_encode()
+        uids = rows.column("uid").dictionary_encode().combine_chunks()  # the texts of all rows may be too long for one
         self.users: Integers = uids.indices.to_numpy().astype(np.int64)
         self.keys: Integers = rows.column("kid").to_numpy().astype(np.int64)
         self.people, self.size, self.bits, self.said = len(uids.dictionary), size, bits, said

@@ -4,6 +4,7 @@ from math import isqrt
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from hubbub.steps.live_rows import LiveRows, Said, roots
 
@@ -30,3 +31,12 @@ def test_a_prior_is_about_a_user_or_not() -> None:
     rows = LiveRows(ROWS, 5, 16, Said.of(told, 5))
     a, b = ([isqrt((g << 32) // total) for g in (4, 100, 1)] for total in (105, 200))
     assert rows.weights(np.array([0, 1, 3, 4])).tolist() == [a[0], a[1] + b[1], b[1] + 2**16, a[2]]
+
+
+@pytest.mark.slow
+def test_names_of_users_may_be_longer_together_than_one_array_holds() -> None:
+    """By then noise was drawn: nothing in the log may stop the rounds."""
+    long = pa.array(["x" * (1 << 26)])
+    uids = pa.chunked_array([*[long] * 33, pa.array(["short"])])
+    rows = LiveRows(pa.table({"uid": uids, "kid": np.arange(34)}), 34, 16, None)
+    assert rows.people == 2 and rows.weights(np.array([0, 33])).tolist() == [2**16, 2**16]
