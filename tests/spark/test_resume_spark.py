@@ -40,13 +40,15 @@ def test_killed_before_the_noise_it_goes_on(
     hubbub("ledger", "cap", "default", "--epsilon", 2, "--delta", "1e-5", "--ledger", tmp_path / "ledger.sqlite")
     kill(log_file, tmp_path, "hubbub.privacy.ledger.Ledger.drawing", "before", *ON_SPARK)
     assert states(tmp_path) == ["reserved"]
-    [kept] = (tmp_path / "work").glob("*/tables/*.parquet")
-    assert kept.is_dir() and not kept.stem.endswith("-"), "one numbering of the queries"
+    kept = list((tmp_path / "work").glob("*/tables/*.parquet"))
+    assert all(table.is_dir() for table in kept) and len(kept) == 2, "what each user asked, and how many asked it"
+    assert sum(not table.stem.endswith("-") for table in kept) == 1, "one numbering of the queries"
 
     def never(*arguments: object) -> None:
         raise AssertionError("computed again")
 
-    monkeypatch.setattr(Spark, "number", never)
+    for computed in ("gather", "total"):
+        monkeypatch.setattr(Spark, computed, never)
     said = hubbub(*command(log_file, tmp_path, *ON_SPARK)).output
     assert "on its reservation (entry 1)" in said
     assert states(tmp_path) == ["committed"], "one reservation, spent once: the cap allows no second"

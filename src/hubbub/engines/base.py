@@ -9,13 +9,74 @@ What SQL does not have in common is a function over Arrow batches, run by `map_b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, Self
 
 import pyarrow as pa
 
 Batches = Callable[[Iterator[pa.RecordBatch]], Iterable[pa.RecordBatch]]
 """A function over Arrow batches; called any number of times, each time with some of the rows."""
+
+
+class Along(str):
+    """SQL that may be run part by part along a column: `uid` (a user's rows) or `kid` (a key's).
+
+    It promises that its rows with one value of that column follow from rows with that value, in the tables that have
+    that column, and from all rows of the others. A distributed engine then cuts the former and reads the latter whole.
+    """
+
+    column: str
+
+    def __new__(cls, sql: str, column: str) -> Self:
+        """The same text, with its promise."""
+        self = super().__new__(cls, sql)
+        self.column = column
+        return self
+
+
+def of_user(sql: str) -> Along:
+    """A query whose rows of one user follow from her own."""
+    return Along(sql, "uid")
+
+
+def of_key(sql: str) -> Along:
+    """A query whose rows of one key follow from its own, by id."""
+    return Along(sql, "kid")
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """A number for each group of rows that can be made in two steps: of some rows, then of what was made of them."""
+
+    name: str
+    once: str
+    again: str
+
+    @staticmethod
+    def count(name: str) -> Aggregate:
+        """How many rows."""
+        return Aggregate(name, "count(*)", "sum")
+
+    @staticmethod
+    def sum(of: str, name: str) -> Aggregate:
+        """A sum of whole numbers."""
+        return Aggregate(name, f"CAST(sum({of}) AS BIGINT)", "sum")
+
+    @staticmethod
+    def least(of: str, name: str) -> Aggregate:
+        """The smallest value."""
+        return Aggregate(name, f"min({of})", "min")
+
+    def first(self, rows: str, by: str) -> str:
+        """SQL of the groups of rows."""
+        return f"SELECT {by}, {self.once} AS {self.name} FROM ({rows}) AS rows GROUP BY {by}"
+
+    def merged(self, groups: str, by: str) -> str:
+        """SQL of the same from groups of parts of the rows."""
+        whole = f"{self.again}({self.name})"
+        whole = f"CAST({whole} AS BIGINT)" if self.again == "sum" else whole
+        return f"SELECT {by}, {whole} AS {self.name} FROM {groups} GROUP BY {by}"
 
 
 class Engine(Protocol):
@@ -39,6 +100,21 @@ class Engine(Protocol):
 
     def save(self, name: str, sql: str) -> None:
         """Run a query once and keep its rows under a name."""
+        ...
+
+    def gather(self, name: str, rows: str, columns: Sequence[str], value: Aggregate) -> None:
+        """Keep one row for every user and key (`columns`) among rows that each follow from one row of the log.
+
+        What a machine can add up of its own rows moves as one.
+        """
+        ...
+
+    def total(self, name: str, rows: str, columns: Sequence[str], value: Aggregate, by: Sequence[str], id: str) -> None:
+        """Keep, of rows of users (`of_user`), one for every key with a value, and `number` them."""
+        ...
+
+    def summed(self, name: str, rows: str, value: Aggregate, keys: str) -> None:
+        """Name the value of every key among rows of users (`of_user`), by its id `kid` in the numbered table `keys`."""
         ...
 
     def number(self, name: str, sql: str, by: Sequence[str], id: str) -> None:

@@ -12,11 +12,12 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hubbub.engines.base import Batches
+from hubbub.engines.base import Aggregate, Batches
 from hubbub.errors import InputError, OurBug, OutputError, ParameterError
 from hubbub.privacy.existence import Cause
 from hubbub.switches import switch
 
+OUT_OF_MEMORY = "The engine ran out of the memory it was allowed."
 MEMORY = re.compile(r"\d+(\.\d+)?\s*([KMGT]i?B|B)", re.IGNORECASE)
 BATCH = switch(__name__, "BATCH", 1 << 16, low=16)
 
@@ -56,7 +57,7 @@ class DuckDB:
             yield
         except duckdb.OutOfMemoryException as error:
             raise ParameterError(
-                "The engine ran out of the memory it was allowed.",
+                OUT_OF_MEMORY,
                 given=str(error).splitlines()[0],
                 next="raise --memory, or give --work a folder with more free space to spill into",
                 because=Cause.ENDED,
@@ -92,6 +93,18 @@ class DuckDB:
     def save(self, name: str, sql: str) -> None:
         """Run a query once and keep its rows under a name."""
         self._run(f"CREATE OR REPLACE TABLE {name} AS {sql}")
+
+    def gather(self, name: str, rows: str, columns: Sequence[str], value: Aggregate) -> None:
+        """Keep one row for every user and key."""
+        self.save(name, value.first(rows, ", ".join(["uid", *columns])))
+
+    def total(self, name: str, rows: str, columns: Sequence[str], value: Aggregate, by: Sequence[str], id: str) -> None:
+        """Keep one row for every key, with its id."""
+        self.number(name, value.first(rows, ", ".join(columns)), by, id)
+
+    def summed(self, name: str, rows: str, value: Aggregate, keys: str) -> None:
+        """Name the value of every key, by its id."""
+        self.view(name, value.first(rows, "kid"))
 
     def number(self, name: str, sql: str, by: Sequence[str], id: str) -> None:
         """Keep the rows of a query with ids from 0 in the order of `by`, or in any order."""

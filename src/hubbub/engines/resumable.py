@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from hubbub.engines.base import Batches, Engine
+from hubbub.engines.base import Aggregate, Batches, Engine
 from hubbub.switches import switch
 
 WORTH = switch(__name__, "WORTH", 20.0, low=0.0)
@@ -112,6 +112,21 @@ class Resumable:
         """Run a query once and keep its rows under a name."""
         self._note("save", name, sql)
         self._kept(name, lambda: self.engine.save(name, sql))
+
+    def gather(self, name: str, rows: str, columns: Sequence[str], value: Aggregate) -> None:
+        """Like `save`, one row for every user and key."""
+        self._note("gather", name, rows, *columns, value)
+        self._kept(name, lambda: self.engine.gather(name, rows, columns, value))
+
+    def total(self, name: str, rows: str, columns: Sequence[str], value: Aggregate, by: Sequence[str], id: str) -> None:
+        """Like `number`, one row for every key."""
+        self._note("total", name, rows, *columns, value, *by, id)
+        self._kept(name, lambda: self.engine.total(name, rows, columns, value, by, id), unordered=not by)
+
+    def summed(self, name: str, rows: str, value: Aggregate, keys: str) -> None:
+        """Name the value of every key, by its id."""
+        self._note("summed", name, rows, value, keys)
+        self.engine.summed(name, rows, value, keys)
 
     def number(self, name: str, sql: str, by: Sequence[str], id: str) -> None:
         """Like `save`, with ids."""

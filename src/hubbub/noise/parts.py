@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hubbub.engines.base import of_key
 from hubbub.errors import OurBug
 from hubbub.noise.source import Integers, NoiseSource, SecureNoise
 
@@ -77,9 +78,9 @@ class RoundParts:
 
 
 def run(engine: Engine, name: str, sql: str, parts: Batches, schema: pa.Schema, noise: NoiseSource) -> None:
-    """Test the rows of a query where they are, and keep what is said of them under a name."""
+    """Test the rows of a query, one for each key, where they are, and keep what is said of them under a name."""
     _secure(noise)
-    engine.map_batches(name, sql, parts, schema)
+    engine.map_batches(name, of_key(sql), parts, schema)
 
 
 def _secure(noise: NoiseSource) -> None:

@@ -15,10 +15,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hubbub.engines.base import of_user
 from hubbub.log import SearchLog
 from hubbub.steps.counts import Integers
 from hubbub.steps.holdings import Holdings
 from hubbub.steps.keys import CLICKS, KEYWORDS, TRANSITIONS, Keys
+from hubbub.steps.keys.base import MadeOf
 from hubbub.steps.keys.keywords import WORDS, split
 from hubbub.steps.sessions import GAP, SEPARATOR, require_times, searches
 from hubbub.switches import Beyond, switch
@@ -62,11 +64,11 @@ FOLLOWS = f't2 - "time" <= {GAP} AND n2 <> q1'
 def walk(log: SearchLog, length: int) -> None:
     """Keep every run of up to `length` searches, one right after the other, that begins with two released queries."""
     ahead, columns = _ahead(length)
-    log.engine.save(
-        "walked",
+    walks = (
         f"SELECT uid, {columns} FROM ({ahead}) AS ahead "
-        f"JOIN chosen_queries AS a ON a.query = q1 JOIN chosen_queries AS b ON b.query = n2 WHERE {FOLLOWS}",
+        f"JOIN chosen_queries AS a ON a.query = q1 JOIN chosen_queries AS b ON b.query = n2 WHERE {FOLLOWS}"
     )
+    log.engine.save("walked", of_user(walks))
 
 
 def _texts(length: int, table: str) -> str:
@@ -83,7 +85,14 @@ def _all_runs() -> str:
 
 
 SESSIONS = Keys(
-    "sessions", ("queries",), _all_runs(), ('"time"', "queries"), sequence=True, timed=True, prepare=require_times
+    "sessions",
+    ("queries",),
+    _all_runs(),
+    ('"time"', "queries"),
+    sequence=True,
+    timed=True,
+    made_of=MadeOf.USER,
+    prepare=require_times,
 )
 """Runs of three and four queries as one table."""
 
@@ -101,6 +110,7 @@ def sequences(length: int) -> Keys:
         f"JOIN joined_{length} AS j ON s.queries = j.queries",
         order=('"time" NULLS LAST', "queries"),
         sequence=True,
+        made_of=MadeOf.USER,
     )
 
 

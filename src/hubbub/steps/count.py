@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hubbub.steps.counts import Counts, EngineCounts, placed
+from hubbub.steps.keys.base import EVENTS, FIRST, MadeOf
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
 def count(log: SearchLog, keys: Keys, bounded: str, mode: RunMode) -> Counts:
     """How many bounded rows each key has: users for distinct keys, events for occurrences."""
     keys.ready(log)
-    table = f"counted_{keys.name}"
-    log.engine.number(table, _counted(keys, bounded), mode.order(keys.columns), "kid")
+    table, engine = f"counted_{keys.name}", log.engine
+    if engine.distributed and keys.made_of is MadeOf.ROW and keys.distinct() in bounded:  # added up first, less moves
+        keys.hold(engine, f"distinct_{keys.name}", FIRST)
+        bounded = bounded.replace(keys.distinct(), f"SELECT * FROM distinct_{keys.name}")
+    engine.total(table, keys.along(bounded), keys.columns, EVENTS, mode.order(keys.columns), "kid")
     return placed(EngineCounts(table, log.engine), mode)
 
 
@@ -48,4 +52,4 @@ def count_under(log: SearchLog, keys: Keys, bounded: str, mode: RunMode, parents
 
 
 def _counted(keys: Keys, bounded: str) -> str:
-    return f"SELECT {keys.list()}, count(*) AS n FROM ({bounded}) AS bounded GROUP BY {keys.list()}"
+    return EVENTS.first(bounded, keys.list())

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hubbub.engines.base import of_key
 from hubbub.errors import OurBug
 from hubbub.noise import parts
 from hubbub.steps.mode import RunMode, Where
@@ -147,11 +148,11 @@ class EngineCounts:
         """How many keys there are, those that nobody holds included."""
         if self.domain is not None:
             return self.domain
-        return int(self.engine.fetch(f"SELECT count(*) AS n FROM {self.keys}").column("n")[0].as_py())
+        return size_of(self.engine, self.keys)
 
     def local(self) -> LocalCounts:
         """All numbers as arrays."""
-        rows = self.engine.fetch(f"SELECT kid, {'parent, ' if self.parented else ''}n FROM {self.keys}")
+        rows = self.engine.fetch(of_key(f"SELECT kid, {'parent, ' if self.parented else ''}n FROM {self.keys}"))
         return LocalCounts(by_id(rows, "n"), self.keys, by_id(rows, "parent") if self.parented else None)
 
     def held(self) -> EngineCounts:
@@ -162,11 +163,11 @@ class EngineCounts:
 
     def somebody(self) -> bool:
         """Whether anybody holds any of them."""
-        return bool(self.engine.fetch(f"SELECT kid FROM {self.keys} WHERE n > 0 LIMIT 1").num_rows)
+        return bool(self.engine.fetch(of_key(f"SELECT kid FROM {self.keys} WHERE n > 0 LIMIT 1")).num_rows)
 
     def at_least(self, least: int) -> tuple[Integers, Integers]:
         """The keys that reach a count of at least one, and their counts."""
-        return self._brought(f"SELECT kid, n FROM {self.keys} WHERE n >= {least}")
+        return self._brought(of_key(f"SELECT kid, n FROM {self.keys} WHERE n >= {least}"))
 
     def under(self, parents: Integers) -> tuple[Integers, Integers]:
         """Every key of these parents, and its count."""
@@ -179,13 +180,13 @@ class EngineCounts:
         """Which of these keys are among them."""
         self.engine.register("asked_keys", pa.table({"kid": ids}))
         held = f"SELECT k.kid AS kid FROM {self.keys} AS k JOIN asked_keys AS a ON a.kid = k.kid"
-        return np.isin(ids, self.engine.fetch(held).column("kid").to_numpy())
+        return np.isin(ids, self.engine.fetch(of_key(held)).column("kid").to_numpy())
 
     def test(self, test: parts.KeyTest, noise: NoiseSource) -> Released:
         """The keys that show, by id, with their values."""
         name = f"noisy_{self.keys}"
         parts.run(self.engine, name, f"SELECT kid, n FROM {self.keys}", parts.KeyParts(test), parts.SHOWN, noise)
-        shown = self.engine.fetch(f"SELECT kid, value, noise_sd FROM {name}").sort_by("kid")
+        shown = self.engine.fetch(of_key(f"SELECT kid, value, noise_sd FROM {name}")).sort_by("kid")
         values, sd = (shown.column(column) for column in ("value", "noise_sd"))
         return Released(
             shown.column("kid").to_numpy(),
@@ -210,11 +211,17 @@ def placed(counts: EngineCounts, mode: RunMode) -> Counts:
 def texts(engine: Engine, table: str, kind: Keys, ids: Integers) -> pa.Table:
     """The text of keys of a table of the engine, in the order of `ids`."""
     engine.register("released_ids", pa.table({"kid": ids, "at": np.arange(ids.size)}))
-    rows = engine.fetch(
+    named = (
         f"SELECT released_ids.at AS at, {kind.list('k')} FROM {table} AS k "
         f"JOIN released_ids ON released_ids.kid = k.kid"
     )
+    rows = engine.fetch(of_key(named))
     return rows.sort_by("at").drop_columns(["at"])
+
+
+def size_of(engine: Engine, table: str) -> int:
+    """How many keys a table of the engine has."""
+    return int(sum(engine.fetch(of_key(f"SELECT count(*) AS n FROM {table}")).column("n").to_pylist()))
 
 
 def by_id(rows: pa.Table, column: str) -> Integers:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from hubbub.engines.base import Aggregate, of_key, of_user
 from hubbub.errors import OurBug
 from hubbub.log import SearchLog
 from hubbub.steps.counts import Flags, Integers, texts
@@ -36,7 +37,7 @@ class Holdings:
             engine, at = self.log.engine, pa.array(np.arange(rows.num_rows))
             engine.register(asked, rows.select(self.kind.columns).append_column("at", at))
             join = f"{self.keys} AS k JOIN {asked} AS a ON {self.kind.same('k', 'a')}"
-            found[engine.fetch(f"SELECT a.at AS at FROM {join}").column("at").to_numpy()] = True
+            found[engine.fetch(of_key(f"SELECT a.at AS at FROM {join}")).column("at").to_numpy()] = True
         return found
 
     def text(self, engine: Engine, kind: Keys, ids: Integers) -> pa.Table:
@@ -56,13 +57,15 @@ class Holdings:
 
     def _holding(self, ids: Integers, columns: dict[str, Integers]) -> str:
         """The engine's table of (uid, kid, …) for users who hold released keys."""
-        engine = self.log.engine
+        engine, released = self.log.engine, f"released_{self.kind.name}"
         engine.register("released_keys", pa.table({"kid": ids, **columns}))
         extra = "".join(f", r.{c} AS {c}" for c in columns)
         kept = "".join(f", k.{c} AS {c}" for c in columns)
+        join = f"{self.keys} AS t JOIN released_keys AS r ON t.kid = r.kid"
+        engine.save(released, of_key(f"SELECT t.kid AS kid, {self.kind.list('t')}{extra} FROM {join}"))
         return (
-            f"SELECT h.uid AS uid, k.kid AS kid{kept} FROM {self.held} AS h JOIN (SELECT t.*{extra} "
-            f"FROM {self.keys} AS t JOIN released_keys AS r ON t.kid = r.kid) AS k ON {self.kind.same('h', 'k')}"
+            f"SELECT h.uid AS uid, k.kid AS kid{kept} FROM {self.held} AS h "
+            f"JOIN {released} AS k ON {self.kind.same('h', 'k')}"
         )
 
     def recount(self, ids: Integers, lam: Integers, cap2: int) -> Integers:
@@ -70,13 +73,15 @@ class Holdings:
         if ids.size and int(lam.max()) ** 2 * cap2 >= MOST:
             raise OurBug("the recount would overflow")
         engine, table = self.log.engine, f"holding_{self.kind.name}"
-        engine.save(table, self._holding(ids, {"lam": lam}))
+        engine.save(table, of_user(self._holding(ids, {"lam": lam})))
         users = f"SELECT uid, CAST(sum(lam * lam) AS BIGINT) AS n2 FROM {table} GROUP BY uid"
         scaled = (  # by cap2 // n2; not at all where n2 is no more than cap2
             f"SELECT r.kid AS kid, r.lam * r.lam * {cap2} AS top, greatest(u.n2, {cap2}) AS below "
             f"FROM {table} AS r JOIN ({users}) AS u ON r.uid = u.uid"
         )
-        summed = engine.fetch(f"SELECT kid, CAST(sum(root) AS BIGINT) AS y FROM ({rooted(scaled)}) AS r GROUP BY kid")
+        recounted = f"recounted_{self.kind.name}"
+        engine.summed(recounted, of_user(rooted(scaled)), Aggregate.sum("root", "y"), self.keys)
+        summed = engine.fetch(of_key(f"SELECT kid, y FROM {recounted}"))
         sums, order = np.zeros(ids.size, np.int64), np.argsort(ids)
         at = np.searchsorted(ids, summed.column("kid").to_numpy(), sorter=order)
         sums[order[at]] = summed.column("y").to_numpy()
@@ -85,11 +90,11 @@ class Holdings:
     def kept(self, ids: Integers, most: int) -> int:
         """Σ over users of min(most, released keys she holds)."""
         table = f"holding_{self.kind.name}"
-        total = self.log.engine.fetch(
+        kept = (
             f"SELECT CAST(coalesce(sum(least(n, {most})), 0) AS BIGINT) AS total FROM "
             f"(SELECT uid, count(*) AS n FROM {table} GROUP BY uid) AS users"
         )
-        return int(total.column("total")[0].as_py())
+        return int(sum(self.log.engine.fetch(of_user(kept)).column("total").to_pylist()))
 
 
 def checked(sums: Integers) -> Integers:

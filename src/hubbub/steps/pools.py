@@ -17,13 +17,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from hubbub.engines.base import Aggregate, of_key, of_user
 from hubbub.errors import OurBug
 from hubbub.log import SearchLog
 from hubbub.steps.array_pools import ArrayPools, LocalPools, amount
 from hubbub.steps.bound import hashed, seeded
-from hubbub.steps.counts import Integers, by_id
+from hubbub.steps.counts import Integers, by_id, size_of
 from hubbub.steps.holdings import Holdings, checked
 from hubbub.steps.keys import Keys
+from hubbub.steps.keys.base import EVENTS
 from hubbub.steps.live_rows import LiveRows, Said
 from hubbub.steps.mode import RunMode, Where
 from hubbub.steps.roots import rooted
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from hubbub.engines import Engine
 
 
+WEIGHT = Aggregate.sum("a", "w")
 ROWS = switch(__name__, "ROWS", 1 << 23, low=0)
 """Rows of pools up to which the rounds after the first are added up on arrays."""
 TURN = 1 << 56
@@ -127,13 +130,13 @@ class EnginePools(Holdings, LocalPools):
         self._rows: LiveRows | None = None
         amounts = {"n": np.arange(1, limit + 1), "a": [amount(bits, n) for n in range(1, limit + 1)]}
         engine.register(self._amounts, pa.table(amounts))
-        engine.save(self.held, keys.counted())
-        engine.save(self._degrees, f"SELECT uid, count(*) AS n FROM {self.held} GROUP BY uid")
+        keys.hold(engine, self.held, EVENTS)
+        engine.save(self._degrees, of_user(f"SELECT uid, count(*) AS n FROM {self.held} GROUP BY uid"))
         heavy = f"SELECT uid FROM {self._degrees} WHERE n > {limit}"
         theirs = f"SELECT uid, {columns} FROM {self.held} WHERE uid IN ({heavy})"
         rows, order = self._turns(theirs, first)
-        engine.save(f"placed_{name}", f"SELECT uid, {columns}, {order} AS ahead FROM ({rows}) AS t")
-        engine.smallest(f"heavy_{name}", f"SELECT * FROM placed_{name}", keys.columns, "ahead", limit)
+        engine.save(f"placed_{name}", of_user(f"SELECT uid, {columns}, {order} AS ahead FROM ({rows}) AS t"))
+        engine.smallest(f"heavy_{name}", of_user(f"SELECT * FROM placed_{name}"), keys.columns, "ahead", limit)
         engine.drop(f"placed_{name}")
         engine.view(
             self._live,
@@ -148,15 +151,10 @@ class EnginePools(Holdings, LocalPools):
         )
         if prior is not None and prior.at_once:
             added = self._weighed_at_once(prior)
-        engine.number(
-            self.keys,
-            f"SELECT {columns}, CAST(sum(a) AS BIGINT) AS w FROM ({added}) AS added GROUP BY {columns}",
-            mode.order(keys.columns),
-            "kid",
-        )
+        engine.total(self.keys, of_user(added), keys.columns, WEIGHT, mode.order(keys.columns), "kid")
         if prior is not None and prior.at_once:
             engine.drop(f"weighed_{name}")
-        self.size = self._pooled = int(engine.fetch(f"SELECT count(*) AS n FROM {self.keys}").column("n")[0].as_py())
+        self.size = self._pooled = size_of(engine, self.keys)
 
     def _turns(self, theirs: str, first: str | None) -> tuple[str, str]:
         """Rows of users who hold too many keys, and the order in which a pool takes them."""
@@ -180,7 +178,7 @@ class EnginePools(Holdings, LocalPools):
     def _weighed_at_once(self, prior: PublicPrior) -> str:
         """What each user adds to each of her keys in a first round in which the prior weighs them."""
         engine, kind, table = self.log.engine, self.kind, f"weighed_{self.kind.name}"
-        engine.save(table, f"SELECT uid, {kind.list()}, g FROM ({prior.weighed(self._live)}) AS w")
+        engine.save(table, of_user(f"SELECT uid, {kind.list()}, g FROM ({prior.weighed(self._live)}) AS w"))
         own = f"SELECT uid, sum(g) AS total FROM {table} GROUP BY uid"
         shared = (
             f"SELECT {kind.list('p')}, p.g * CAST({4**self.bits} AS BIGINT) AS top, CAST(d.total AS BIGINT) AS below "
@@ -191,7 +189,7 @@ class EnginePools(Holdings, LocalPools):
     @cached_property
     def _first(self) -> Integers:
         """The weights of the first round."""
-        return by_id(self.log.engine.fetch(f"SELECT kid, w FROM pooled_{self.kind.name}"), "w")
+        return by_id(self.log.engine.fetch(of_key(f"SELECT kid, w FROM pooled_{self.kind.name}")), "w")
 
     def onward(self) -> tuple[SearchLog, RunMode]:
         """The log that they are of, and how it was measured."""
@@ -225,7 +223,7 @@ class EnginePools(Holdings, LocalPools):
         """The mark of every key by a table of texts, by id; only where the weights of all keys are brought, too."""
         found = np.full(self.size, UNMARKED)
         join = f"{self.keys} AS k JOIN {table} AS l ON {self.kind.same('k', 'l')}"
-        rows = self.log.engine.fetch(f"SELECT k.kid AS kid, l.mark AS mark FROM {join}")
+        rows = self.log.engine.fetch(of_key(f"SELECT k.kid AS kid, l.mark AS mark FROM {join}"))
         found[rows.column("kid").to_numpy()] = rows.column("mark").to_numpy()
         return found
 
@@ -233,9 +231,8 @@ class EnginePools(Holdings, LocalPools):
         """Live keys that the prior knows."""
         if self.prior is None or self._round != 2:
             return np.zeros(0, np.int64)
-        found: Integers = (
-            self.log.engine.fetch(f"SELECT kid FROM live_{self.kind.name} WHERE known").column(0).to_numpy()
-        )
+        known = of_key(f"SELECT kid FROM live_{self.kind.name} WHERE known")
+        found: Integers = self.log.engine.fetch(known).column(0).to_numpy()
         return found
 
     def weights(self, live: Integers) -> Integers:
@@ -255,7 +252,7 @@ class EnginePools(Holdings, LocalPools):
             self._round += 1
             return self._rows.weights(live)
         self.log.engine.register("live_keys", pa.table({"kid": live}))
-        summed = self.log.engine.fetch(self.summed("live_keys"))
+        summed = self.log.engine.fetch(of_key(self.summed("live_keys")))
         sums = np.zeros(self.size, np.int64)
         sums[summed.column("kid").to_numpy()] = summed.column("w").to_numpy()
         return checked(sums[live])
@@ -263,15 +260,15 @@ class EnginePools(Holdings, LocalPools):
     def _few(self) -> bool:
         """Whether the pools are small enough for arrays."""
         rows = f"SELECT CAST(coalesce(sum(least(n, {self.limit})), 0) AS BIGINT) AS n FROM {self._degrees}"
-        return int(self.log.engine.fetch(rows).column("n")[0].as_py()) <= ROWS
+        return int(sum(self.log.engine.fetch(of_user(rows)).column("n").to_pylist())) <= ROWS
 
     def _fetched(self, live: Integers) -> LiveRows:
         """The pools cut to what is live after the first round, as arrays."""
         engine = self.log.engine
         engine.register("live_keys", pa.table({"kid": live}))
-        rows, said = engine.fetch(self._second("live_keys", "")), None
+        rows, said = engine.fetch(of_user(self._second("live_keys", ""))), None
         if self.prior is not None:
-            said = Said.of(engine.fetch(f"SELECT kid, g, fits FROM live_{self.kind.name}"), self.size)
+            said = Said.of(engine.fetch(of_key(f"SELECT kid, g, fits FROM live_{self.kind.name}")), self.size)
         return LiveRows(rows, self.size, self.bits, said)
 
     def summed(self, live: str | None) -> str:
@@ -289,15 +286,21 @@ class EnginePools(Holdings, LocalPools):
             rows = (
                 f"SELECT p.uid AS uid, p.kid AS kid{carried} FROM {self._live} AS p JOIN {live} AS l ON p.kid = l.kid"
             )
-        engine.save(pool, rows)
+        engine.save(pool, of_user(rows))
         if self._round > 2:
             engine.drop(self._live)
         self._live = pool
+        sums = f"weights_{self.kind.name}_{self._round}"
+        engine.summed(sums, of_user(self._added(pool)), WEIGHT, self.keys)
+        return f"SELECT kid, w FROM {sums}"
+
+    def _added(self, pool: str) -> str:
+        """SQL of what every user adds to the live keys of her pool, (kid, a)."""
         if self.prior is None:
             return (
-                f"SELECT p.kid AS kid, CAST(sum(a.a) AS BIGINT) AS w FROM {pool} AS p "
+                f"SELECT p.kid AS kid, a.a AS a FROM {pool} AS p "
                 f"JOIN (SELECT uid, count(*) AS n FROM {pool} GROUP BY uid) AS d ON p.uid = d.uid "
-                f"JOIN {self._amounts} AS a ON a.n = d.n GROUP BY p.kid"
+                f"JOIN {self._amounts} AS a ON a.n = d.n"
             )
         own = f"SELECT uid, count(*) AS n, sum(g) AS total, sum(fits) AS fits FROM {pool} GROUP BY uid"
         shared = (
@@ -305,7 +308,7 @@ class EnginePools(Holdings, LocalPools):
             f"CAST(CASE WHEN d.fits < 0 THEN d.n ELSE d.total END AS BIGINT) AS below "
             f"FROM {pool} AS p JOIN ({own}) AS d ON p.uid = d.uid"
         )
-        return f"SELECT kid, CAST(sum(root) AS BIGINT) AS w FROM ({rooted(shared)}) AS r GROUP BY kid"
+        return f"SELECT kid, root AS a FROM ({rooted(shared)}) AS r"
 
     def _second(self, live: str, of_prior: str) -> str:
         """SQL of the pools cut to what is live after the first round, by id; what the prior says of it is kept."""
@@ -314,7 +317,7 @@ class EnginePools(Holdings, LocalPools):
         found = f"SELECT t.kid AS kid, {kind.list('t')} FROM {self.keys} AS t JOIN {live} AS l ON t.kid = l.kid"
         if self.prior is not None:
             found = f"SELECT kid, {kind.list()}, g, fits, known FROM ({self.prior.weighed(f'({found})')}) AS w"
-        engine.save(texts, found)
+        engine.save(texts, of_key(found))
         return (
             f"SELECT p.uid AS uid, k.kid AS kid{of_prior} FROM {self._live} AS p "
             f"JOIN {texts} AS k ON {kind.same('p', 'k')}"

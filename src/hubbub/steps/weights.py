@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from hubbub.engines.base import of_key
 from hubbub.noise import parts
 from hubbub.steps.counts import Integers
 
@@ -85,7 +86,7 @@ class EngineWeights:
     def test(self, test: parts.RoundTest, noise: NoiseSource) -> Tested:
         """The round where the rows are; only what passes is brought."""
         parts.run(self.engine, self.tested, self.sql, parts.RoundParts(test), parts.TESTED, noise)
-        passed = self.engine.fetch(f"SELECT kid, accumulator FROM {self.tested} WHERE passed")
+        passed = self.engine.fetch(of_key(f"SELECT kid, accumulator FROM {self.tested} WHERE passed"))
         self.engine.view(self.running, f"SELECT kid, accumulator, mark FROM {self.tested} WHERE NOT passed")
         ids, accumulators = (passed.column(name).to_numpy() for name in passed.column_names)
         return Tested(ids, accumulators, self.running)

@@ -19,10 +19,21 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hubbub.engines.base import Batches
+from hubbub.engines.base import Aggregate, Batches
 from hubbub.engines.spark.carried import require_no_generator
 from hubbub.engines.spark.errors import plain_errors
-from hubbub.engines.spark.session import await_worker, configure, end_java, require_classic, require_pyspark, start
+from hubbub.engines.spark.parted import Parted
+from hubbub.engines.spark.session import (
+    await_worker,
+    configure,
+    end_java,
+    memory_of_a_task,
+    require_classic,
+    require_pyspark,
+    start,
+)
+from hubbub.engines.spark.tables import BUCKET, PLACE, Query, Stored, needed
+from hubbub.engines.spark.tasks import HASH
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -62,6 +73,7 @@ class Spark:
     ) -> None:
         require_pyspark()
         self._paths: dict[str, Path] = {}
+        self._shown: set[str] = set()
         self._own: SparkSession | None = None
         self._interrupted = False
         self.folder = work.absolute() / f"spark-{secrets.token_hex(4)}"
@@ -78,6 +90,7 @@ class Spark:
                 self.session = session.newSession()  # with names and settings of its own
                 for key, value in SAME_SQL.items():
                     self.session.conf.set(key, value)
+                self.parted = Parted(self.session, self.folder, memory_of_a_task(session, memory), self._asking)
         except BaseException:
             self.close()
             raise
@@ -97,14 +110,39 @@ class Spark:
     def _fresh(self, name: str) -> Path:
         return self.folder / f"{name}-{secrets.token_hex(8)}"
 
-    def _show(self, name: str, rows: DataFrame, path: Path | None = None) -> None:
-        """Give rows a name; the files that had it before go."""
-        rows.createOrReplaceTempView(name)
+    def _is(self, name: str, table: Query | Stored, path: Path | None = None) -> None:
+        """Give a table a name; the files that had it before go. Spark sees it when a statement of its own needs it."""
         self._forget(name)
+        self.parted.tables[name] = table
         if path is not None:
             self._paths[name] = path
 
+    def _show(self, name: str, rows: DataFrame, path: Path, select: str = "*") -> None:
+        """Give rows that Spark has written a name."""
+        rows.createOrReplaceTempView(name)
+        files = tuple(str(file) for file in sorted(path.glob("*.parquet")))
+        self._is(name, Stored(files, tuple(rows.columns), select=select), path)
+        self._shown.add(name)
+
+    def _sql(self, sql: str) -> DataFrame:
+        """A query in Spark's own SQL, over all tables that it names."""
+        for name, table in needed(sql, self.parted.tables):
+            if name not in self._shown:
+                self._shown.add(name)
+                if isinstance(table, Query):
+                    self.session.sql(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS {table.text}")
+                    continue
+                rows = self.session.read.parquet(*(pattern(Path(file)) for file in table.files))
+                if table.cut is not None and BUCKET in rows.columns:
+                    starts = ", ".join(f"{n}L" for n in table.cut.bounds)
+                    id = f"array({starts})[{BUCKET}] + {PLACE} AS {table.cut.column}"
+                    rows = rows.selectExpr(id, "*").drop(BUCKET, PLACE)
+                rows.createOrReplaceTempView(name)
+        return self.session.sql(sql)
+
     def _forget(self, name: str) -> None:
+        self._shown.discard(name)
+        self.parted.forget(name)
         path = self._paths.pop(name, None)
         if path is not None:
             shutil.rmtree(path, ignore_errors=True)
@@ -121,28 +159,53 @@ class Spark:
         return self.session.read.schema(rows.schema).parquet(pattern(path)), path
 
     def scan(self, name: str, parquet: Path) -> None:
-        """Make a Parquet file readable under a name."""
-        with self._asking():
-            self._show(name, self.session.read.parquet(pattern(parquet.absolute())))
+        """Make a Parquet file readable under a name, or a folder of them."""
+        path = parquet.absolute()
+        files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+        if not files or not files[0].exists():
+            with self._asking():
+                self.session.read.parquet(pattern(path))
+        self._is(name, Stored(tuple(map(str, files)), tuple(pq.read_schema(files[0]).names)))
 
     def register(self, name: str, table: pa.Table) -> None:
         """Make an Arrow table readable under a name."""
         path = self._fresh(name)
         path.mkdir()
         pq.write_table(table, path / "rows.parquet")
-        with self._asking():
-            self._show(name, self.session.read.parquet(pattern(path)), path)
+        self._is(name, Stored((str(path / "rows.parquet"),), tuple(table.column_names), small=True), path)
 
     def view(self, name: str, sql: str) -> None:
         """Name a query without running it."""
-        with self._asking():
-            self.session.sql(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS {sql}")
-        self._forget(name)
+        self._is(name, Query(sql))
 
     def save(self, name: str, sql: str) -> None:
         """Run a query once and keep its rows under a name."""
+        if (parts := self.parted.save(name, sql)) is not None:
+            self._is(name, *parts)
+            return
         with self._asking():
-            self._show(name, *self._written(name, self.session.sql(sql)))
+            self._show(name, *self._written(name, self._sql(sql)))
+
+    def gather(self, name: str, rows: str, columns: Sequence[str], value: Aggregate) -> None:
+        """Keep one row for every user and key."""
+        if (parts := self.parted.gather(name, rows, columns, value)) is not None:
+            self._is(name, *parts)
+            return
+        self.save(name, value.first(rows, ", ".join(["uid", *columns])))
+
+    def total(self, name: str, rows: str, columns: Sequence[str], value: Aggregate, by: Sequence[str], id: str) -> None:
+        """Keep one row for every key, with its id."""
+        if (parts := self.parted.total(name, rows, columns, value, by, id)) is not None:
+            self._is(name, *parts)
+            return
+        self.number(name, value.first(rows, ", ".join(columns)), by, id)
+
+    def summed(self, name: str, rows: str, value: Aggregate, keys: str) -> None:
+        """Name the value of every key, by its id."""
+        if (parts := self.parted.summed(name, rows, value, keys)) is not None:
+            self._is(name, *parts)
+            return
+        self.view(name, value.first(rows, "kid"))
 
     def number(self, name: str, sql: str, by: Sequence[str], id: str) -> None:
         """Keep the rows of a query with ids from 0 in the order of `by`, or in any order.
@@ -151,15 +214,16 @@ class Spark:
         """
         order = ", ".join(term if " NULLS " in term.upper() else f"{term} NULLS LAST" for term in by)
         with self._asking():
-            ordered = self.session.sql(f"SELECT * FROM ({sql}) AS numbered" + (f" ORDER BY {order}" if order else ""))
+            ordered = self._sql(f"SELECT * FROM ({sql}) AS numbered" + (f" ORDER BY {order}" if order else ""))
             rows, path = self._written(name, ordered.selectExpr("*", f"monotonically_increasing_id() AS {ROW}"))
             part = f"CAST(shiftright({ROW}, 33) AS INT)"
             sizes = rows.selectExpr(f"{part} AS part").groupBy("part").count().toArrow()
             size = dict(zip(sizes["part"].to_pylist(), sizes["count"].to_pylist(), strict=True))
-            before = accumulate((size.get(p, 0) for p in range(max(size, default=0))), initial=0)
+            before = list(accumulate((size.get(p, 0) for p in range(max(size, default=0))), initial=0))
             start = f"array({', '.join(f'{n}L' for n in before)})[{part}]"
-            place = f"({ROW} & {(1 << 33) - 1}L)"
-            self._show(name, rows.selectExpr(f"{start} + {place} AS {id}", "*").drop(ROW), path)
+            place = f"({ROW} & {(1 << 33) - 1}"
+            numbered = rows.selectExpr(f"{start} + {place}L) AS {id}", "*").drop(ROW)
+            self._show(name, numbered, path, f"{before}[({ROW} >> 33) + 1] + {place}) AS {id}, * EXCLUDE ({ROW})")
 
     def smallest(self, name: str, sql: str, columns: Sequence[str], by: str, limit: int) -> None:
         """Keep, of every `uid`, the rows with the smallest values.
@@ -167,6 +231,9 @@ class Spark:
         Every task cuts a user to her limit before she moves. It cannot where a join by user has moved her already, so
         that the rows of such a join are written first.
         """
+        if (parts := self.parted.smallest(name, sql, columns, by, limit)) is not None:
+            self._is(name, *parts)
+            return
         sql, kept = self._settled(name, sql), ", ".join(columns)
         ordinal = f"row_number() OVER (PARTITION BY uid ORDER BY {by}, {kept}) AS ordinal"
         ordered = f"SELECT uid, {kept}, {ordinal} FROM ({sql}) AS rows"
@@ -176,7 +243,7 @@ class Spark:
     def _settled(self, name: str, sql: str) -> str:
         """The same rows out of no shuffle: those that move, or whose plan is not shown whole, are written first."""
         with self._asking():
-            plan = self.session.sql(sql)._jdf.queryExecution().executedPlan().toString()
+            plan = self._sql(sql)._jdf.queryExecution().executedPlan().toString()
         # The origin of every shuffle that was not asked for by a hint; a plan that the session cuts ends elsewhere.
         if "ENSURE_REQUIREMENTS" not in plan and plan.endswith("\n"):
             return sql
@@ -184,8 +251,8 @@ class Spark:
         return f"SELECT * FROM {name}_settled"
 
     def shuffle(self, columns: str) -> str:
-        """Spark's own hash."""
-        return f"xxhash64({columns})"
+        """Spark's own hash; in the workers' DuckDB, which knows it by this name, DuckDB's."""
+        return f"{HASH}({columns})"
 
     def map_batches(self, name: str, sql: str, function: Batches, schema: pa.Schema) -> None:
         """Run a function over the rows of a query in the workers; what it returns is written once and read back.
@@ -199,21 +266,26 @@ class Spark:
             yield from function(batches)
 
         require_no_generator(function)
+        if (parts := self.parted.map_batches(name, sql, function, schema)) is not None:
+            self._is(name, *parts)
+            return
         sql = self._settled(name, sql)
         with self._asking():
-            self._show(name, *self._written(name, self.session.sql(sql).mapInArrow(run, from_arrow_schema(schema))))
+            self._show(name, *self._written(name, self._sql(sql).mapInArrow(run, from_arrow_schema(schema))))
         self.drop(f"{name}_settled")
 
     def fetch(self, sql: str) -> pa.Table:
         """The rows of a query as an Arrow table."""
+        if (brought := self.parted.fetch(sql)) is not None:
+            return brought
         with self._asking():
-            rows = self.session.sql(sql).toArrow()
+            rows = self._sql(sql).toArrow()
         return rows.cast(pa.schema([(field.name, field.type) for field in rows.schema]))
 
     def write(self, name: str, parquet: Path) -> None:
         """Write a table to a folder of Parquet files."""
         with self._asking():
-            rows = self.session.sql(f"SELECT * FROM {name}")
+            rows = self._sql(f"SELECT * FROM {name}")
             rows.write.mode("errorifexists").options(**COMMIT).parquet(uri(parquet.absolute()))
 
     def drop(self, name: str) -> None:

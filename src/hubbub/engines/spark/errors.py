@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from hubbub.engines.duckdb import OUT_OF_MEMORY
 from hubbub.errors import InputError, OutputError, ParameterError
 from hubbub.privacy.existence import Cause
 
+OTHER_VERSION = "A worker has another version of DuckDB than the driver."
 ENDED = "see whether the system killed it for its memory; lower --memory or free some"
 
 
@@ -29,9 +31,13 @@ def plain_errors() -> Iterator[None]:
             raise ParameterError(
                 "Spark ended in the middle of its work.", given=first, next=ENDED, because=Cause.ENDED
             ) from error
-        if "OutOfMemoryError" in text or "maxResultSize" in text:
-            what = "The engine ran out of the memory it was allowed."
-            raise ParameterError(what, given=first, next="raise --memory", because=Cause.ENDED) from error
+        if "No module named 'hubbub'" in text or OTHER_VERSION in text:
+            next = "give the Python of every worker the same hubbub and the same DuckDB as here"
+            raise ParameterError(
+                "A worker has not the packages that this process has.", given=first, next=next
+            ) from error
+        if any(sign in text for sign in ("OutOfMemoryError", "maxResultSize", OUT_OF_MEMORY)):
+            raise ParameterError(OUT_OF_MEMORY, given=first, next="raise --memory", because=Cause.ENDED) from error
         if "No space left on device" in text:
             next = "free some space or choose another --work"
             raise OutputError("The disk is full.", given=first, next=next) from error

@@ -99,10 +99,7 @@ def configure(master: str, memory: str, folder: Path) -> dict[str, str]:
     for remote in (master, os.environ.get("SPARK_REMOTE", "")):
         if remote.startswith("sc:"):
             raise _connect(remote)
-    size = SIZE.fullmatch(memory.strip())
-    if size is None:
-        raise ParameterError("--memory is not a size.", given=memory, allowed="a size such as 600MB or 2GB")
-    bytes = int(float(size[1]) * (1024 if size[3] else 1000) ** " KMGT".index(size[2].upper() or " "))
+    bytes = size_in_bytes(memory)
     if bytes < LEAST:
         raise ParameterError("--memory is too small for Spark.", given=memory, allowed="512MB or more")
     if "," in str(folder):
@@ -112,6 +109,22 @@ def configure(master: str, memory: str, folder: Path) -> dict[str, str]:
     loopback = _is_local(master) or re.match(r"spark://(127\.0\.0\.1|localhost):", master)
     hosts = ("spark.driver.host", "spark.driver.bindAddress") if loopback else ()
     return START | folders | memories | dict.fromkeys(hosts, "127.0.0.1") | {"spark.master": master}
+
+
+def size_in_bytes(memory: str) -> int:
+    """A size as a user writes it."""
+    size = SIZE.fullmatch(memory.strip())
+    if size is None:
+        raise ParameterError("--memory is not a size.", given=memory, allowed="a size such as 600MB or 2GB")
+    return int(float(size[1]) * (1024 if size[3] else 1000) ** " KMGT".index(size[2].upper() or " "))
+
+
+def memory_of_a_task(session: SparkSession, memory: str) -> str:
+    """What the DuckDB of one task may use of a worker's memory, which all its cores share."""
+    context = session.sparkContext
+    workers = max(1, context._jsc.sc().getExecutorMemoryStatus().size() - 1)  # the driver is one
+    cores = -(-int(context.defaultParallelism) // workers)
+    return f"{max(LEAST // 2, size_in_bytes(memory) // cores) >> 20}MiB"
 
 
 def _is_local(master: str) -> bool:

@@ -27,6 +27,7 @@ from hubbub.public.groups import Grouping
 from hubbub.steps.counts import Integers
 from hubbub.steps.holdings import checked
 from hubbub.steps.keys import Keys, divided
+from hubbub.steps.keys.base import EVENTS
 from hubbub.steps.pools import fixed
 from hubbub.steps.profile import Shape, shrunk
 from hubbub.steps.sessions import SEPARATOR
@@ -65,7 +66,7 @@ def _kept(chain: Chain, kind: Keys) -> Keys:
     """The same cells, read off the log once: who holds which is asked for twice."""
     kind.ready(chain.log)
     table = f"cells_{kind.name}"
-    chain.log.engine.save(table, kind.counted())
+    kind.hold(chain.log.engine, table, EVENTS)
     return replace(kind, events=f"SELECT uid, {kind.list()} FROM {table}", prepare=None)
 
 

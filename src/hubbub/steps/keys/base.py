@@ -4,10 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING
 
+from hubbub.engines.base import Aggregate, of_user
+
 if TYPE_CHECKING:
+    from hubbub.engines import Engine
     from hubbub.log import SearchLog
+
+FIRST, EVENTS = Aggregate.least('"time"', "first"), Aggregate.count("n")
+"""Of a user's events of one key: the time of the first, and how many there are."""
+
+
+class MadeOf(Enum):
+    """Of how little an event is made, small tables that everybody may read aside: what may be looked at by itself."""
+
+    ROW = "a row of the log"
+    USER = "the rows of one user"
+    MORE = "more than that"
 
 
 @dataclass(frozen=True)
@@ -29,6 +44,8 @@ class Keys:
     """Whether there are no such keys without times."""
     beside: tuple[str, ...] = ()
     """Columns of a released table between its key and its number."""
+    made_of: MadeOf = MadeOf.MORE
+    """What an event is made of: decides what must be brought together before a user's keys are known."""
     prepare: Callable[[SearchLog], None] | None = None
     """Makes what `events` reads besides the log, or refuses a log that has no such events."""
 
@@ -48,15 +65,19 @@ class Keys:
 
     def distinct(self, log: str = "log") -> str:
         """One row per user and key she holds, with the time of its first event."""
-        return (
-            f'SELECT uid, {self.list()}, min("time") AS first '
-            f"FROM ({self.events.format(log=log)}) AS events GROUP BY uid, {self.list()}"
-        )
+        return FIRST.first(self.events.format(log=log), f"uid, {self.list()}")
 
-    def counted(self, log: str = "log") -> str:
-        """One row per user and key she holds, with the rows `n` of the log that say so."""
-        rows = self.events.format(log=log)
-        return f"SELECT uid, {self.list()}, count(*) AS n FROM ({rows}) AS events GROUP BY uid, {self.list()}"
+    def hold(self, engine: Engine, name: str, value: Aggregate) -> None:
+        """Keep one row per user and key she holds, with a value of her events."""
+        rows = self.events.format(log="log")
+        if self.made_of is MadeOf.ROW:
+            engine.gather(name, rows, self.columns, value)
+        else:
+            engine.save(name, self.along(value.first(rows, f"uid, {self.list()}")))
+
+    def along(self, sql: str) -> str:
+        """SQL over a user's events, which may be cut by users where the events may."""
+        return sql if self.made_of is MadeOf.MORE else of_user(sql)
 
     def occurrences(self, log: str = "log") -> str:
         """One row per event."""

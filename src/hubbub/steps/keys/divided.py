@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hubbub.steps.keys.base import Keys
+from hubbub.steps.keys.base import Keys, MadeOf
 
 if TYPE_CHECKING:
     from hubbub.public.groups import Grouping
@@ -44,5 +44,6 @@ def divided(base: Keys, grouping: Grouping, *, chosen: bool = False) -> Keys:
         f"FROM {{log}} AS l{released} LEFT JOIN {grouping.table} AS g ON {grouping.raw('l')} = g.raw WHERE {there}",
         order=('"time" NULLS LAST', grouping.name, *base.columns),
         repeats=True,
+        made_of=MadeOf.ROW,
         prepare=grouping.ready,
     )

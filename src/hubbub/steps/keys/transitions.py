@@ -1,6 +1,6 @@
 """Transitions: a query and the one asked right after it in the same session; also called query pairs."""
 
-from hubbub.steps.keys.base import Keys
+from hubbub.steps.keys.base import Keys, MadeOf
 from hubbub.steps.sessions import GAP, adjacent, require_times
 
 
@@ -12,6 +12,7 @@ def transitions(gap: int = GAP) -> Keys:
         events=adjacent(gap, "{log}"),
         order=('"time" NULLS LAST', "query", "next_query"),
         timed=True,
+        made_of=MadeOf.USER,
         prepare=require_times,
     )
 
