@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.errors import PySparkException
 from tests.made_up import synthesise
 from tests.parted import InParts, Lossy
 
 from hubbub.audit.tiny import SECRET
 from hubbub.engines.base import of_user
-from hubbub.engines.duckdb import DuckDB
+from hubbub.engines.duckdb import OUT_OF_MEMORY, DuckDB
 from hubbub.engines.spark import parted
-from hubbub.errors import OurBug
+from hubbub.engines.spark.errors import OTHER_VERSION, plain_errors
+from hubbub.engines.spark.tasks import PartJob, Say
+from hubbub.errors import OurBug, ParameterError
 from hubbub.ingest import SCHEMA
 from hubbub.log import SearchLog
 from hubbub.mechanisms import build
@@ -124,3 +128,15 @@ def test_what_is_looked_up_is_whole_and_what_has_the_column_is_cut(skewed: Path,
         assert [tuple(row.values()) for row in rows] == [("busy", "query 3", 2), ("user 1", "own 1", 1)]
         once = engine.fetch(of_user("SELECT uid, n FROM few JOIN (SELECT DISTINCT uid AS u FROM log) AS l ON u = uid"))
         assert sorted(once["uid"].to_pylist()) == ["busy", "user 1"]
+
+
+def test_a_worker_without_the_same_packages_is_named(tmp_path: Path) -> None:
+    for said in ("No module named 'hubbub.engines.spark.tasks'", "No module named 'hubbub'", OTHER_VERSION):
+        with pytest.raises(ParameterError, match="not the packages") as refused, plain_errors():
+            raise PySparkException(f"Job aborted\n  {said}")
+        assert refused.value.next
+    with pytest.raises(ParameterError, match="ran out of the memory"), plain_errors():
+        raise PySparkException(f"Job aborted\n  {OUT_OF_MEMORY}")
+    other = replace(PartJob(str(tmp_path), "SELECT 1 AS n", Say(), (), "100MB"), version="0")
+    with pytest.raises(ParameterError, match="another version"):
+        list(other([0]))

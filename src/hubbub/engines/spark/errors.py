@@ -31,7 +31,7 @@ def plain_errors() -> Iterator[None]:
             raise ParameterError(
                 "Spark ended in the middle of its work.", given=first, next=ENDED, because=Cause.ENDED
             ) from error
-        if "No module named 'hubbub'" in text or OTHER_VERSION in text:
+        if "No module named 'hubbub" in text or OTHER_VERSION in text:
             next = "give the Python of every worker the same hubbub and the same DuckDB as here"
             raise ParameterError(
                 "A worker has not the packages that this process has.", given=first, next=next
