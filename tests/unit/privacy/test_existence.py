@@ -70,7 +70,8 @@ NOT_OF_THE_LOG = {
         "mechanisms/sessions.py _limits",
         "mechanisms/zealous/__init__.py _analysis _itemsets resolve",
         "engines/duckdb.py __init__ opened",
-        "engines/spark/session.py _connect _require_open await_worker configure require_classic require_pyspark start",
+        "engines/spark/session.py _connect _require_open await_worker configure require_classic require_pyspark "
+        "size_in_bytes start",
         "log/__init__.py __post_init__ _engine",
         "log/left_out.py __post_init__",
     },

@@ -33,9 +33,8 @@ def plain_errors() -> Iterator[None]:
             ) from error
         if "No module named 'hubbub" in text or OTHER_VERSION in text:
             next = "give the Python of every worker the same hubbub and the same DuckDB as here"
-            raise ParameterError(
-                "A worker has not the packages that this process has.", given=first, next=next
-            ) from error
+            what = "A worker has not the packages that this process has."
+            raise ParameterError(what, given=first, next=next, because=Cause.ENDED) from error
         if any(sign in text for sign in ("OutOfMemoryError", "maxResultSize", OUT_OF_MEMORY)):
             raise ParameterError(OUT_OF_MEMORY, given=first, next="raise --memory", because=Cause.ENDED) from error
         if "No space left on device" in text:

@@ -24,6 +24,7 @@ from hubbub.engines.duckdb import DuckDB
 from hubbub.engines.spark.errors import OTHER_VERSION
 from hubbub.engines.spark.tables import BUCKET, PART, PLACE, Cut, TaskTable, listed
 from hubbub.errors import OurBug, ParameterError
+from hubbub.privacy.existence import Cause
 from hubbub.switches import switch
 
 Answer = tuple[int, str, int, bytes]
@@ -150,7 +151,7 @@ class PartJob:
     def __call__(self, parts: Iterable[int]) -> Iterator[Answer]:
         """The tasks of these parts; an answer names the file of this very attempt."""
         if duckdb.__version__ != self.version:
-            raise ParameterError(OTHER_VERSION, given=duckdb.__version__, allowed=self.version)
+            raise ParameterError(OTHER_VERSION, given=duckdb.__version__, allowed=self.version, because=Cause.ENDED)
         for part in parts:
             path = Path(self.folder) / f"{part:05d}-{secrets.token_hex(8)}.parquet"
             yield part, str(path), *self._one(part, path)
