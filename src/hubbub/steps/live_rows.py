@@ -17,24 +17,24 @@ from hubbub.steps.holdings import checked
 
 
 @dataclass(frozen=True)
-class Said:
+class PriorSays:
     """What a prior says of every key, by id: its weight, and how it counts for whether the prior is about a user."""
 
     g: Integers
     fits: Integers
 
     @staticmethod
-    def of(rows: pa.Table, size: int) -> Said:
+    def of(rows: pa.Table, size: int) -> PriorSays:
         """From rows of (kid, g, fits); nothing is said of other keys, nor asked."""
         found, at = np.zeros((2, size), np.int64), rows.column("kid").to_numpy()
         found[0, at], found[1, at] = rows.column("g").to_numpy(), rows.column("fits").to_numpy()
-        return Said(found[0], found[1])
+        return PriorSays(found[0], found[1])
 
 
 class LiveRows:
     """Who holds which live key in her pool. Rows of keys that are no longer live are dropped, and do not come back."""
 
-    def __init__(self, rows: pa.Table, size: int, bits: int, said: Said | None) -> None:
+    def __init__(self, rows: pa.Table, size: int, bits: int, said: PriorSays | None) -> None:
         """`rows` are (uid, kid), each once."""
         uids = rows.column("uid").dictionary_encode().combine_chunks()  # the texts of all rows may be too long for one
         self.users: Integers = uids.indices.to_numpy().astype(np.int64)

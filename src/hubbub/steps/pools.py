@@ -26,7 +26,7 @@ from hubbub.steps.counts import Integers, by_id, size_of
 from hubbub.steps.holdings import Holdings, checked
 from hubbub.steps.keys import Keys
 from hubbub.steps.keys.base import EVENTS
-from hubbub.steps.live_rows import LiveRows, Said
+from hubbub.steps.live_rows import LiveRows, PriorSays
 from hubbub.steps.mode import RunMode, Where
 from hubbub.steps.roots import rooted
 from hubbub.steps.weights import KNOWN, UNMARKED, EngineWeights, Weights
@@ -268,7 +268,7 @@ class EnginePools(Holdings, LocalPools):
         engine.register("live_keys", pa.table({"kid": live}))
         rows, said = engine.fetch(of_user(self._second("live_keys", ""))), None
         if self.prior is not None:
-            said = Said.of(engine.fetch(of_key(f"SELECT kid, g, fits FROM live_{self.kind.name}")), self.size)
+            said = PriorSays.of(engine.fetch(of_key(f"SELECT kid, g, fits FROM live_{self.kind.name}")), self.size)
         return LiveRows(rows, self.size, self.bits, said)
 
     def summed(self, live: str | None) -> str:

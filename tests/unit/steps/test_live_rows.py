@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from hubbub.steps.live_rows import LiveRows, Said, roots
+from hubbub.steps.live_rows import LiveRows, PriorSays, roots
 
 
 def test_roots_are_those_of_whole_numbers() -> None:
@@ -28,7 +28,7 @@ def test_a_user_shares_her_unit_among_what_is_live() -> None:
 def test_a_prior_is_about_a_user_or_not() -> None:
     """Of a and b the prior says 100 and 4; it is not about c, whose only key does not fit: hers counts as any other."""
     told = pa.table({"kid": [0, 1, 3, 4], "g": [4, 100, 100, 1], "fits": [1, 1, -1, 0]})
-    rows = LiveRows(ROWS, 5, 16, Said.of(told, 5))
+    rows = LiveRows(ROWS, 5, 16, PriorSays.of(told, 5))
     a, b = ([isqrt((g << 32) // total) for g in (4, 100, 1)] for total in (105, 200))
     assert rows.weights(np.array([0, 1, 3, 4])).tolist() == [a[0], a[1] + b[1], b[1] + 2**16, a[2]]
 
