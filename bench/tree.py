@@ -41,17 +41,32 @@ def family(root: int) -> list[int]:
     return found
 
 
-def used(pids: Sequence[int]) -> tuple[float, float]:
-    """CPU seconds (of ended children too) and gigabytes of memory that nobody shares twice."""
-    cpu = memory = 0.0
-    for pid in pids:
-        try:
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            cpu += sum(int(fields[i]) for i in (11, 12, 13, 14)) / TICK
-            memory += int(fields[21]) * os.sysconf("SC_PAGE_SIZE") / 1e9
-        except (OSError, IndexError):
-            continue
-    return cpu, memory
+class Watch:
+    """What the processes of a tree have used, the ended ones included, as far as somebody looked in time.
+
+    A parent that waits for its children has their seconds in its own row; Spark's daemon of Python workers does not
+    wait. So both are counted, what waiting parents say and what was last seen of every process, and the larger holds.
+    """
+
+    def __init__(self, root: int) -> None:
+        self.root = root
+        self.seen: dict[tuple[int, str], float] = {}
+        self.lock = threading.Lock()
+
+    def look(self) -> tuple[float, float]:
+        """CPU seconds up to now, and gigabytes of memory that nobody shares twice."""
+        with self.lock:
+            waited = memory = 0.0
+            for pid in family(self.root):
+                try:
+                    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+                    own, ended = (sum(int(fields[i]) for i in pair) / TICK for pair in ((11, 12), (13, 14)))
+                    self.seen[pid, fields[19]] = own
+                    waited += own + ended
+                    memory += int(fields[21]) * os.sysconf("SC_PAGE_SIZE") / 1e9
+                except (OSError, IndexError):
+                    continue
+            return max(waited, sum(self.seen.values())), memory
 
 
 def measure(command: Sequence[str], limit: float, folder: Path) -> Cost:
@@ -61,11 +76,13 @@ def measure(command: Sequence[str], limit: float, folder: Path) -> Cost:
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=folder
     )
 
+    watch = Watch(process.pid)
+
     def listen() -> None:
         assert process.stdout is not None
         for line in process.stdout:
             if line.strip() in ("READY", "DONE"):
-                marks[line.strip()] = (time.perf_counter(), used(family(process.pid))[0])
+                marks[line.strip()] = (time.perf_counter(), watch.look()[0])
                 if line.strip() == "DONE":
                     ended.set()
         ended.set()
@@ -75,7 +92,7 @@ def measure(command: Sequence[str], limit: float, folder: Path) -> Cost:
     threading.Thread(target=lambda: errors.extend(process.stderr or ()), daemon=True).start()
     started = time.perf_counter()
     while not ended.wait(EVERY):
-        cost.peak = max(cost.peak, used(family(process.pid))[1])
+        cost.peak = max(cost.peak, watch.look()[1])
         if time.perf_counter() - started > limit:
             cost.why = f"did not finish in {limit:.0f} s"
             break
