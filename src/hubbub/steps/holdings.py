@@ -57,7 +57,7 @@ class Holdings:
 
     def _holding(self, ids: Integers, columns: dict[str, Integers]) -> str:
         """The engine's table of (uid, kid, …) for users who hold released keys."""
-        engine, released = self.log.engine, f"released_{self.kind.name}"
+        engine, released = self.log.engine, f"recount_{self.kind.name}"
         engine.register("released_keys", pa.table({"kid": ids, **columns}))
         extra = "".join(f", r.{c} AS {c}" for c in columns)
         kept = "".join(f", k.{c} AS {c}" for c in columns)
