@@ -55,7 +55,7 @@ def versions(environment: str) -> str:
     about = {"opendp": "opendp", "pydp": "python-dp", "pipelinedp": "pipeline-dp", "smartnoise": "smartnoise-sql"}
     about |= {"diffprivlib": "diffprivlib", "qrlew": "pyqrlew", "tumult": "tmlt.analytics"}
     if not environment:
-        return "from the text"
+        return "written again by us"
     pins = (HERE / "requirements" / f"{environment}.txt").read_text(encoding="utf-8").splitlines()
     return next(pin.replace("==", " ") for pin in pins if pin.startswith(about[environment] + "=="))
 

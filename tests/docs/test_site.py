@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import subprocess
@@ -164,6 +165,17 @@ def test_a_cell_that_fails_stops_the_build(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "tools" / "site" / "notebooks.py"), str(tmp_path / "bad.ipynb")]
     ran = subprocess.run([*command, str(tmp_path / "bad.md")], capture_output=True, text=True)
     assert ran.returncode and "bad.ipynb, cell 0" in ran.stderr and not (tmp_path / "bad.md").exists()
+
+
+def test_links_keep_their_headings() -> None:
+    spec = importlib.util.spec_from_file_location("site_stage", ROOT / "tools" / "site" / "stage.py")
+    assert spec is not None and spec.loader is not None
+    stage = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(stage)
+    assert stage.set_links("[a](b.html#c) [a](b.html)") == '<a href="b.html#c">a</a> <a href="b.html">a</a>'
+    assert stage.set_links("[a](b.ipynb#c) [`b.ipynb`](b.ipynb) [a](b.md#c)") == (
+        "[a](b.md#c) [`b.ipynb`](b.ipynb) [a](b.md#c)"
+    )
 
 
 def test_a_folder_that_is_no_site_and_a_demo_without_a_release_are_left_alone(tmp_path: Path) -> None:

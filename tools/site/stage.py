@@ -49,11 +49,11 @@ def set_links(text: str) -> str:
     """
 
     def link(found: re.Match[str]) -> str:
-        shown, target = found[1], found[2]
+        shown, target, heading = found[1], found[2], found[3] or ""
         if target.endswith(".html"):
-            return f'<a href="{target}">{shown}</a>'
+            return f'<a href="{target}{heading}">{shown}</a>'
         if target.endswith(".ipynb") and shown != f"`{Path(target).name}`":
-            return f"[{shown}]({target.removesuffix('.ipynb')}.md)"
+            return f"[{shown}]({target.removesuffix('.ipynb')}.md{heading})"
         return found[0]
 
     return LINK.sub(link, text)

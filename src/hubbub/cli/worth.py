@@ -72,6 +72,6 @@ def _parts(text: str) -> tuple[str, ...]:
 
 
 def _size(text: str) -> int:
-    if not text.isdigit():
+    if not text.isdecimal():
         raise ParameterError("--users names sizes of samples.", given=text, allowed="whole numbers: 1000,5000")
     return int(text)

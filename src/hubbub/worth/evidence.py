@@ -13,7 +13,7 @@ that holds a `log.parquet` is counted like a log for every table that it does no
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -33,6 +33,7 @@ from hubbub.steps.sessions import GAP, SEPARATOR, sessions
 
 if TYPE_CHECKING:
     from hubbub.log import SearchLog
+    from hubbub.public.groups import Grouping
     from hubbub.release.opened import Release
 
 TABLES: dict[str, tuple[str, ...]] = {
@@ -60,7 +61,13 @@ class Evidence:
     """A log, or the tables of a release, as the same tables; close it after use."""
 
     def __init__(
-        self, counts: str, tables: Mapping[str, pa.Table], log: SearchLog | None = None, *, same_users: bool = False
+        self,
+        counts: str,
+        tables: Mapping[str, pa.Table],
+        log: SearchLog | None = None,
+        *,
+        same_users: bool = False,
+        groupings: Iterable[Grouping] = (),
     ) -> None:
         self.counts = counts
         """What `n` counts: "users" (distinct users) or "count" (occurrences)."""
@@ -71,6 +78,8 @@ class Evidence:
         self._bare = {name for name, table in tables.items() if _value(table) is None}
         self.others = {name: table for name, table in tables.items() if name not in TABLES}
         """Tables by group, and tables that no task knows, as they were published."""
+        self.groupings = {grouping.name: grouping for grouping in groupings}
+        """What a release by group declared, by name: groups of which nothing came out are among the values."""
         self._tables: dict[str, pa.Table | None] = {
             name: _plain(name, table) for name, table in tables.items() if name in TABLES
         }
@@ -82,24 +91,30 @@ class Evidence:
         return cls(counts, {}, log, same_users=same_users)
 
     @classmethod
-    def of_tables(cls, tables: Mapping[str, pa.Table], counts: str = "users") -> Evidence:
+    def of_tables(
+        cls, tables: Mapping[str, pa.Table], counts: str = "users", groupings: Iterable[Grouping] = ()
+    ) -> Evidence:
         """Tables with the columns of a release, or with `n` as their number."""
-        return cls(counts, tables)
+        return cls(counts, tables, groupings=groupings)
 
     @classmethod
     def of_release(cls, release: str | Path | Release, *, memory: str = "2GB", threads: int | None = None) -> Evidence:
         """The public folder of a release; `owner-only/users.parquet` says whose rows its log holds, if anybody's."""
+        from hubbub.card.check import parsed
+        from hubbub.public.groups import Grouping
         from hubbub.release.folder import WHOSE
         from hubbub.release.opened import Release
 
-        public = (release if isinstance(release, Release) else Release(release)).public
+        opened = release if isinstance(release, Release) else Release(release)
+        public = opened.public
         owners = public.parent / "owner-only" / WHOSE
         files = {name: public / f"{name}.parquet" for name in (*TABLES, "log")}
         try:
             files |= {path.stem: path for path in sorted(public.glob(f"queries{BY}*.parquet"))}
             tables = {name: pq.read_table(path) for name, path in files.items() if name != "log" and path.is_file()}
             counted = (value for value in VALUES for table in tables.values() if value in table.column_names)
-            found = cls(next(counted, "count"), tables)
+            declared = (p for p in parsed(opened.card).mechanism.public_lists if p.get("use") == "groups")
+            found = cls(next(counted, "count"), tables, groupings=map(Grouping.read, declared))
             if files["log"].is_file():
                 found.same_users = public.name == "public" and owners.is_file()
                 whose = pq.read_table(owners) if found.same_users else None

@@ -24,6 +24,7 @@ def priced(users: int, epsilon: str, release: float, mechanism: str = "crowd") -
 def test_the_turning_point_by_hand() -> None:
     cells = [
         priced(100, "1", 0.05),
+        priced(100, "2", 0.4),
         priced(100, "8", 0.1),
         priced(400, "1", 0.1),
         priced(400, "2", 0.3),
@@ -32,7 +33,7 @@ def test_the_turning_point_by_hand() -> None:
     ]
     prices = Prices(cells, {"zealous": "it cannot"}, [100, 400], ["1", "2", "8"])
     (_, never), (_, first) = prices.turning("completion")
-    assert never is None, "as good as no log at all is not better"
+    assert never is None, "as good as no log at all is not better, and ε = 2 alone is not from there on"
     assert first is not None and (first.epsilon, first.mechanism) == ("2", "crowd")
     assert first.kept == pytest.approx(0.5) and cells[-1].kept == pytest.approx(1.0)
     page = render(prices, PriceRequest(truth=None, mechanisms=["crowd"]))
@@ -51,6 +52,9 @@ def test_what_is_asked_for() -> None:
     assert len({row.mechanism for row in PriceRequest().choices()}) > 5, "all that prove something"
     with pytest.raises(ParameterError, match="no floor"):
         PriceRequest(tasks=["counts"])
+    for wrong in (("abc",), ("1", "1/0"), ()):
+        with pytest.raises(ParameterError, match="--epsilons names values of ε"):
+            PriceRequest(wrong, mechanisms=["crowd"])
     with pytest.raises(ParameterError, match="A sample has users"):
         PriceRequest(users=(0,))
 
@@ -71,6 +75,7 @@ def test_the_command(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
     ledger, out = tmp_path / "ledger.sqlite", tmp_path / "worth"
     how = ("--mechanism", "crowd", "--epsilons", "8", "--users", "3,6", "--task", "popularity", "--jobs", 1)
     found = document(hubbub("worth", log_file, *how, "--out", out, "--ledger", ledger, "--json"))
+    assert set(found["missing"]) == {f"popularity of crowd, {users} users" for users in (3, 6)}
     assert found["users"] == [3, 6] and not (out / "public").exists()
     page = (out / "owner-only" / "worth.html").read_text(encoding="utf-8")
     assert "NOT PRIVATE. DO NOT PUBLISH." in page and (out / "owner-only" / "NOT-PRIVATE.txt").is_file()
@@ -81,4 +86,5 @@ def test_the_command(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
     times = [path.stat().st_mtime_ns for path in cells]
     assert document(hubbub("worth", log_file, *how, "--out", out, "--ledger", ledger, "--json")) == found
     assert [path.stat().st_mtime_ns for path in cells] == times and cells, "what is finished is kept"
-    assert "whole numbers" in hubbub("worth", log_file, "--users", "many", code=2).stderr
+    for wrong in ("many", "²"):
+        assert "whole numbers" in hubbub("worth", log_file, "--users", wrong, code=2).stderr

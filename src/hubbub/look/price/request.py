@@ -48,6 +48,13 @@ class PriceRequest:
                 given=", ".join(unknown),
                 allowed=", ".join(HEADLINES),
             )
+        for epsilon in self.epsilons or ("none",):
+            try:
+                Fraction(epsilon)
+            except (ValueError, ZeroDivisionError) as error:
+                raise ParameterError(
+                    "--epsilons names values of ε.", given=epsilon, allowed="numbers above 0: 0.5,2,8"
+                ) from error
         if any(size < 1 for size in self.users):
             raise ParameterError("A sample has users.", given=list(self.users), allowed="1 or more")
         if not 1 <= self.draws <= 100:

@@ -64,12 +64,16 @@ class Prices:
     epsilons: list[str]
 
     def turning(self, task: str) -> list[tuple[int, Priced | None]]:
-        """For each number of users, the smallest ε at which some mechanism beats having none; the best of those."""
+        """For each number of users, the ε from which on some mechanism beats having none, and the best at that ε."""
         found: list[tuple[int, Priced | None]] = []
         for users in self.users:
             paying = [c for c in self.cells if c.task == task and c.users == users and c.pays]
-            least = min((Fraction(cell.epsilon) for cell in paying), default=None)
-            first = [cell for cell in paying if Fraction(cell.epsilon) == least]
+            first: list[Priced] = []
+            for epsilon in reversed(self.epsilons):  # from the largest down, as long as one pays
+                at = [cell for cell in paying if cell.epsilon == epsilon]
+                if not at:
+                    break
+                first = at
             found.append((users, max(first, key=lambda cell: cell.release) if first else None))
         return found
 
@@ -107,7 +111,7 @@ def computed(
                 for task, draws in scores_of(of, folder / FOLDER).items():
                     found = _mean(task, draws)
                     if isinstance(found, str):
-                        reasons[f"{task} of {row.mechanism}"] = found
+                        reasons[f"{task} of {row.mechanism}, {size:,} users"] = found
                     else:
                         cells.append(Priced(task, row.mechanism, row.given["epsilon"], size, *found))
     epsilons = sorted({cell.epsilon for cell in cells}, key=Fraction)

@@ -23,7 +23,18 @@ Scores = dict[str, dict[str, float | None]]
 """{metric: {"original": x, "release": y}}, and BESIDE of tasks that have it; numbers that count are integers."""
 BESIDE = ("floor", "ceiling", "low", "high")
 """What no log at all would score, what nobody can exceed, and a 95 % interval of the release's score (sides.py)."""
-TRUTH = ("serp", "topics", "document_frequency", "completions", "canaries", "intents", "typos", "relevance")
+TRUTH: dict[str, tuple[str, ...]] = {
+    "serp": ("query", "rank", "url"),
+    "topics": ("query", "topic"),
+    "document_frequency": ("keyword", "documents"),
+    "completions": ("phrase", "query", "share"),
+    "canaries": ("query",),
+    "intents": ("query", "intent", "users"),
+    "typos": ("query", "meant", "users"),
+    "relevance": ("query", "url", "gain"),
+    "groups": ("name", "value", "query", "users"),
+}
+"""The tables of a truth that tasks and attacks look at, and the columns without which they are none."""
 
 
 class NotEvaluable(Exception):
@@ -56,6 +67,13 @@ class Truth:
                 self._tables[name] = pq.read_table(path)
             except (pa.ArrowInvalid, OSError) as error:
                 raise InputError("A table of the truth cannot be read.", given=f"{path}: {error}") from error
+            names = self._tables[name].column_names
+            if missing := [column for column in TRUTH.get(name, ()) if column not in names]:
+                raise InputError(
+                    f"A table of the truth lacks a column: {', '.join(missing)}.",
+                    given=f"{path}: {', '.join(names)}",
+                    allowed=", ".join(TRUTH[name]),
+                )
         return self._tables.get(name)
 
 

@@ -3,7 +3,8 @@
 Whoever has a table of queries completes a prefix by its ten most frequent queries that begin with it. One tenth of the
 users are asked: each of their queries, cut after so many letters. The original's column learns from the other users; a
 release is used as it is. The floor completes by words that anybody knows, the ceiling by the very queries that are
-asked (of a band, those of the band): no list that is the same for everybody can do better on them.
+asked (of a band, those of the band) and are longer than what was typed: no list that is the same for everybody can do
+better on them.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class QueryCompletion(Task, register=True):
         if release.log is not None and same_users(release, original):
             theirs = learned(release.log, release.counts, setup.seed)[0]
         questions = Questions.of(asked, trained)
-        sides = {"original": trained, "release": theirs, "floor": public_words(setup), "ceiling": questions.own}
+        sides = {"original": trained, "release": theirs, "floor": public_words(setup)}
         setup.say(f"{asked.num_rows:,} queries of test users, completed after {LETTERS[0]} to {LETTERS[-1]} letters")
         return scores(questions, sides)
 
@@ -107,11 +108,12 @@ def scores(questions: Questions, sides: dict[str, pa.Table]) -> Scores:
         at = np.flatnonzero(length > letters)
         if not at.size:
             continue
-        ranks = {side: rank(table, questions.texts, letters) for side, table in sides.items()}
+        longer = questions.own.filter(pc.greater(pc.utf8_length(questions.own["query"]), letters))
+        ranks = {side: rank(table, questions.texts, letters) for side, table in (*sides.items(), ("ceiling", longer))}
         made |= _told(f"{letters}_typed", questions, [(at, ranks)])
         for name, chosen in bands.items() if letters >= ENOUGH else ():
-            among = pc.is_in(questions.own["query"], value_set=questions.texts.filter(pa.array(chosen)))
-            best = rank(questions.own.filter(among), questions.texts, letters)
+            among = pc.is_in(longer["query"], value_set=questions.texts.filter(pa.array(chosen)))
+            best = rank(longer.filter(among), questions.texts, letters)
             many[name].append((at[chosen[questions.query[at]]], ranks | {"ceiling": best}))
     for name, found in many.items():
         made |= _told(name, questions, found)

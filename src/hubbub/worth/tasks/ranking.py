@@ -20,6 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hubbub.errors import InputError
 from hubbub.worth.evidence import Evidence
 from hubbub.worth.tasks.base import NotEvaluable, Scores, Setup, Task, need
 from hubbub.worth.tasks.graph import Floats, Ints, shuffled
@@ -100,6 +101,11 @@ class ResultPages:
     @classmethod
     def of(cls, serp: pa.Table, wanted: pa.Table, queries: pa.Table) -> ResultPages:
         """The lists of some judged queries of each band."""
+        first_rank = pc.min(serp["rank"]).as_py()
+        if first_rank is not None and first_rank < 1:
+            raise InputError(
+                "Ranks of the result lists count from 1.", given=f"serp.parquet: rank = {first_rank}", allowed="1, 2, …"
+            )
         judged_queries = pc.unique(wanted["query"])
         judged_queries = judged_queries.filter(pc.is_in(judged_queries, value_set=pc.unique(serp["query"])))
         place = pc.fill_null(pc.index_in(judged_queries, value_set=queries["query"].combine_chunks()), -1).to_numpy()

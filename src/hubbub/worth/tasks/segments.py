@@ -2,8 +2,8 @@
 
 A release by group has tables such as `queries_by_country`. Typical of a group are the queries whose share there exceeds
 their share of everything by most. `typical@20` is the part of a group's twenty that the release names, too, and
-`top@20` the same of the most frequent ones; both are means over groups. The floor names words that anybody knows for
-every group; the ceiling is 1.
+`top@20` the same of the most frequent ones; both are over all declared groups, also those of which nothing came out.
+The floor names words that anybody knows for every group; the ceiling is 1.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class Segments(Task, register=True):
 
     def score(self, original: Evidence, release: Evidence, setup: Setup) -> Scores:
         """Every table by group, group by group."""
-        tables = {n: t for n, t in release.others.items() if n.startswith(f"queries{BY}") and t.num_rows}
+        tables = {n: t for n, t in release.others.items() if n.startswith(f"queries{BY}")}
+        tables = {n: t for n, t in tables.items() if t.num_rows or group_of(n) in release.groupings}
         if not tables:
             raise NotEvaluable(MISSING)
         words = set(public_words(setup)["query"].slice(0, SHOWN).to_pylist())
@@ -50,7 +51,8 @@ class Segments(Task, register=True):
         for name, table in sorted(tables.items()):
             group = group_of(name)
             theirs = _rows(table, group)
-            values = sorted(set(theirs["group"].to_pylist()) - {OTHER})
+            declared = release.groupings.get(group)
+            values = sorted(declared.values if declared else set(theirs["group"].to_pylist()) - {OTHER})
             ours = counted(original, group, values, setup)
             for metric, score in (("typical", typical), ("top", frequent)):
                 one, other = score(ours), score(theirs)

@@ -1,10 +1,11 @@
 """What stands beside the original and the release in a task's scores: a floor, a ceiling, an interval.
 
     floor      what somebody reaches who has no log at all, by what anybody knows
-    ceiling    what nobody can exceed on these questions
+    ceiling    what nobody can exceed on these questions; of `spelling`, what the words that were meant would reach
     low, high  a 95 % interval of the release's score: other people would have asked other questions
 
-An interval covers the luck of who was asked, not that of the noise: for that, release again or see `hubbub compare`.
+An interval covers the luck of who was asked, or of which texts, pairs or groups where nobody is asked; not that of the
+noise: for that, release again or see `hubbub compare`.
 """
 
 from __future__ import annotations

@@ -34,9 +34,7 @@ def test_scores_by_hand() -> None:
     asked = pa.table({"uid": ["u", "u", "v"], "query": ["weather", "web", "weather"]})
     trained = queries({"weather": 3, "web": 2, "wet": 9})
     questions = Questions.of(asked, trained)
-    found = scores(
-        questions, {"original": trained, "release": queries({"web": 5}), "floor": queries({}), "ceiling": questions.own}
-    )
+    found = scores(questions, {"original": trained, "release": queries({"web": 5}), "floor": queries({})})
     # after one letter: wet, weather, web in the original; web alone in the release; the ceiling knows weather, web
     assert found["1_typed.mrr"]["original"] == pytest.approx((1 / 2 + 1 / 3 + 1 / 2) / 3)
     assert found["1_typed.mrr"]["release"] == pytest.approx(1 / 3) and found["1_typed.mrr"]["floor"] == 0
@@ -54,9 +52,17 @@ def test_the_tail_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = pa.table({"uid": list("abcd"), "query": ["weather", "library", "rarely asked", "never seen by"]})
     trained = queries({"weather": 9, "library": 5, "rarely asked": 1})
     questions = Questions.of(asked, trained)
-    found = scores(questions, dict.fromkeys(("original", "release", "floor"), trained) | {"ceiling": questions.own})
+    found = scores(questions, dict.fromkeys(("original", "release", "floor"), trained))
     assert [found[f"{band}.success@10"]["release"] for band in ("head", "torso", "tail")] == [1.0, 1.0, 0.5]
     assert found["tail.mrr"]["ceiling"] == 1.0
+
+
+def test_nobody_exceeds_the_ceiling() -> None:
+    asked = pa.table({"uid": list("abc"), "query": ["face", "face", "facebook"]})
+    questions = Questions.of(asked, queries({"face": 2, "facebook": 1}))
+    found = scores(questions, dict.fromkeys(("original", "release", "floor"), queries({"facebook": 1})))
+    assert found["4_typed.mrr"]["release"] == found["4_typed.mrr"]["ceiling"] == 1.0, "face is typed, not completed"
+    assert found["all.mrr"]["ceiling"] == found["head.mrr"]["ceiling"] == 1.0
 
 
 def test_what_it_cannot_do_without(log_file: Path) -> None:

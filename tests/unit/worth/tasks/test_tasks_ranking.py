@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
+from hubbub.errors import InputError
 from hubbub.testing import check_task
 from hubbub.worth.tasks import ClickRanking, Evidence, NotEvaluable, Setup, Truth
 from hubbub.worth.tasks.ranking import ResultPages, attraction, clicked, fitted
@@ -47,6 +49,13 @@ def test_the_click_model_takes_the_position_out() -> None:
     assert found[wanted].min() > 2 * found[~wanted].max(), "raw clicks would prefer the first position"
     weights = fitted(pages, np.stack([found, pages.rank.astype(float)], axis=1), np.ones(LISTS, bool))
     assert weights[0] > 0
+
+
+def test_ranks_count_from_one() -> None:
+    truth, log = world()
+    serp = truth["serp"].set_column(1, "rank", pc.subtract(truth["serp"]["rank"], 1))
+    with pytest.raises(InputError, match="count from 1"):
+        ClickRanking().score(log, log, Setup(Truth(truth | {"serp": serp})))
 
 
 def test_scores_by_hand() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,9 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from hubbub.errors import InputError
 from hubbub.log import read_log
+from hubbub.public.groups import group_by
 from hubbub.testing import check_task
-from hubbub.worth.tasks import Evidence, NotEvaluable, Segments, Setup, Truth
+from hubbub.worth.tasks import Evidence, NotEvaluable, Segments, Setup, Truth, tasks
+from hubbub.worth.tasks.base import TRUTH
 from hubbub.worth.tasks.segments import typical
 
 GROUPS = [("DE", "rathaus", 90), ("DE", "wetter", 50), ("FR", "mairie", 80), ("FR", "wetter", 50), ("FR", "rathaus", 5)]
@@ -46,6 +50,40 @@ def test_by_hand() -> None:
         Segments().score(Evidence.of_tables({}), release, Setup())
     with pytest.raises(NotEvaluable, match="--by weekday makes one"):
         Segments().score(release, Evidence.of_tables({}), Setup(truth))
+
+
+def test_a_group_of_which_nothing_came_out_scores_nothing() -> None:
+    names = ["name", "value", "query", "users"]
+    italy = [("country", "IT", query, 40) for query in ("municipio", "meteo")]
+    truth = Truth({"groups": table([*(("country", *row) for row in GROUPS), *italy], names)})
+    declared = [group_by("country", "Country", ["DE", "FR", "IT"])]
+    columns = ["country", "query", "users"]
+    whole = {"queries_by_country": table(GROUPS, columns)}
+    found = Segments().score(Evidence.of_tables({}), Evidence.of_tables(whole, groupings=declared), Setup(truth))
+    assert found["country.top@20"]["release"] == pytest.approx(5 / 7), "two of Italy's are not there"
+    nothing = {"queries_by_country": table(GROUPS, columns)[:0]}
+    found = Segments().score(Evidence.of_tables({}), Evidence.of_tables(nothing, groupings=declared), Setup(truth))
+    assert {metric["release"] for metric in found.values()} == {0.0} and len(found) == 2
+
+
+def test_a_release_says_which_groups_it_declared(released: Path) -> None:
+    card = released / "public" / "card.json"
+    said = json.loads(card.read_text(encoding="utf-8"))
+    said["mechanism"]["public_lists"].append(group_by("weekday").record())
+    card.write_text(json.dumps(said), encoding="utf-8")
+    with Evidence.of_release(released) as found:
+        assert found.groupings == {"weekday": group_by("weekday")}
+
+
+def test_a_truth_may_know_groups_alone(tmp_path: Path) -> None:
+    pq.write_table(table([("country", *GROUPS[0])], ["name", "value", "query", "users"]), tmp_path / "groups.parquet")
+    known = Truth(tmp_path).table("groups")
+    assert known is not None and known.num_rows == 1
+    pq.write_table(pa.table({"name": ["country"], "users": [5]}), tmp_path / "groups.parquet")
+    with pytest.raises(InputError, match=r"lacks a column.*value, query"):
+        Truth(tmp_path).table("groups")
+    asked = {name for task in tasks().values() for name in task.truth}
+    assert asked <= set(TRUTH), "whatever a task looks for makes a folder a truth"
 
 
 def test_groups_of_time_are_counted_in_the_log(tmp_path: Path) -> None:
