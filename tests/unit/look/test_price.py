@@ -75,7 +75,8 @@ def test_the_command(hubbub: Hubbub, log_file: Path, tmp_path: Path) -> None:
     ledger, out = tmp_path / "ledger.sqlite", tmp_path / "worth"
     how = ("--mechanism", "crowd", "--epsilons", "8", "--users", "3,6", "--task", "popularity", "--jobs", 1)
     found = document(hubbub("worth", log_file, *how, "--out", out, "--ledger", ledger, "--json"))
-    assert set(found["missing"]) == {f"popularity of crowd, {users} users" for users in (3, 6)}
+    missing = found["missing"]
+    assert isinstance(missing, dict) and set(missing) == {f"popularity of crowd, {users} users" for users in (3, 6)}
     assert found["users"] == [3, 6] and not (out / "public").exists()
     page = (out / "owner-only" / "worth.html").read_text(encoding="utf-8")
     assert "NOT PRIVATE. DO NOT PUBLISH." in page and (out / "owner-only" / "NOT-PRIVATE.txt").is_file()
