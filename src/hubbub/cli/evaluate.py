@@ -65,7 +65,7 @@ def lines(scored: dict[str, dict[str, Any]], shown: set[str]) -> Iterator[str]:
         for name, original, release in rows:
             yield f"  {name:{width}}  {original:>11}  {release}"
         if any("floor" in pair for pair in scores.values()):
-            yield "  [a 95 % interval over who was asked; without any log – what nobody exceeds]"
+            yield "  [a 95 % interval over what was asked; the floor: without any log – the ceiling]"
 
 
 def _rows(scores: dict[str, dict[str, float | None]]) -> Iterator[tuple[str, str, str]]:

@@ -50,8 +50,9 @@ def test_what_is_asked_for() -> None:
     assert PriceRequest(users=(10, 10**6), mechanisms=["crowd"]).sizes(50) == [10, 50]
     assert {row.given["epsilon"] for row in asked.choices()} == {"0.5", "2", "8"}
     assert len({row.mechanism for row in PriceRequest().choices()}) > 5, "all that prove something"
-    with pytest.raises(ParameterError, match="no floor"):
-        PriceRequest(tasks=["counts"])
+    for task in ("counts", "segments"):
+        with pytest.raises(ParameterError, match="no floor, or needs a release by group"):
+            PriceRequest(tasks=[task])
     for wrong in (("abc",), ("1", "1/0"), ()):
         with pytest.raises(ParameterError, match="--epsilons names values of ε"):
             PriceRequest(wrong, mechanisms=["crowd"])

@@ -21,7 +21,7 @@ HEADLINES = {
     "synonyms": "recall",
     "ranking": "click_model.nDCG@10",
 }
-"""The tasks that have a floor, and the one score of each by which they are told."""
+"""The tasks that have a floor and need no release by group, and the one score of each by which they are told."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class PriceRequest:
 
         if unknown := [name for name in self.tasks or () if name not in HEADLINES]:
             raise ParameterError(
-                "This task has no floor, so nobody can say when a release beats having none.",
+                "This task is not priced: it has no floor, or needs a release by group.",
                 given=", ".join(unknown),
                 allowed=", ".join(HEADLINES),
             )

@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hubbub.worth.evidence import Evidence
 from hubbub.worth.tasks.base import NotEvaluable, Scores, Setup, Task, need
@@ -45,6 +46,7 @@ class SpellingCorrection(Task, register=True):
         """The same texts corrected by each side's words."""
         theirs = need(release, "queries", "release")
         typos = setup.known("typos")
+        typos = None if typos is None else typos.filter(pc.field("users") > 0)
         if typos is None or not typos.num_rows:
             raise NotEvaluable("typing errors must be known: --truth DIR with typos.parquet (synth --typos)")
         asked = typos.sort_by([("users", "descending"), ("query", "ascending"), ("meant", "ascending")])[:QUESTIONS]

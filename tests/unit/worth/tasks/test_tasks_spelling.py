@@ -56,8 +56,10 @@ def test_by_hand() -> None:
     assert found["corrected"]["original"] == found["corrected"]["ceiling"] == 1.0
     assert found["corrected"]["release"] == 0.75 and found["left_alone"]["release"] == 1.0
     assert found["corrected"]["floor"] == 1.0, "anybody knows these words"
-    with pytest.raises(NotEvaluable, match="synth --typos"):
-        SpellingCorrection().score(ours, theirs, Setup())
+    nobody = typos.set_column(2, "users", pa.array([0, 0]))
+    for setup in (Setup(), Setup(Truth({"typos": nobody}))):
+        with pytest.raises(NotEvaluable, match="synth --typos"):
+            SpellingCorrection().score(ours, theirs, setup)
     with pytest.raises(NotEvaluable, match="--tables queries makes it"):
         SpellingCorrection().score(ours, Evidence.of_tables({}), Setup(Truth({"typos": typos})))
 
