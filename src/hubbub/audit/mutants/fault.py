@@ -37,3 +37,8 @@ class Fault:
                 setattr(owner, name, change(original))
                 undo.callback(setattr, owner, name, original)
             yield
+
+
+def replaced(old: str, new: str) -> Change:
+    """What users add in a later round of pools, as SQL, says something else."""
+    return lambda added: lambda pools, pool: added(pools, pool).replace(old, new)

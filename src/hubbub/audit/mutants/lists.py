@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.audit.checks import by_hand, clicked, exchanged, listed, ties
-from hubbub.audit.mutants.fault import Change, Planted
+from hubbub.audit.mutants.fault import Planted, replaced
 from hubbub.audit.protocols import AuditRow
 from hubbub.audit.subjects import PLANS
 from hubbub.mechanisms.base import Released
@@ -169,19 +169,6 @@ def _pages_of_all(perturb: Any) -> Any:
 # ------------------------------------------------------------------ round weights
 
 
-def _in_sql(old: str, new: str) -> Change:
-    """The sums of later rounds say something else."""
-
-    def planted(summed: Any) -> Any:
-        def broken(pools: Any, live: Any) -> str:
-            sql: str = summed(pools, live)
-            return sql.replace(old, new) if live is not None else sql
-
-        return broken
-
-    return planted
-
-
 def _first_round(made: Any) -> Any:
     """The first round gives each key of a full pool the weight of one key more."""
 
@@ -305,9 +292,9 @@ LIST_MUTANTS: tuple[Planted, ...] = (
     (
         "round weights of one key too few",
         by_hand.shares,
-        {f"{POOLS}.summed": _in_sql(OWN, "SELECT uid, greatest(count(*) - 1, 1) AS n FROM")},
+        {f"{POOLS}._added": replaced(OWN, "SELECT uid, greatest(count(*) - 1, 1) AS n FROM")},
     ),
-    ("round weights rounded up", by_hand.shares, {f"{POOLS}.summed": _in_sql("sum(a.a)", "sum(a.a + 1)")}),
+    ("round weights rounded up", by_hand.shares, {f"{POOLS}._added": replaced("a.a AS a", "a.a + 1 AS a")}),
     (
         "round weights on arrays rounded up",
         by_hand.shares,
@@ -316,7 +303,7 @@ LIST_MUTANTS: tuple[Planted, ...] = (
     (
         "round weights by what others hold",
         by_hand.shares,
-        {f"{POOLS}.summed": _in_sql(OWN, "SELECT uid, min(count(*)) OVER () AS n FROM")},
+        {f"{POOLS}._added": replaced(OWN, "SELECT uid, min(count(*)) OVER () AS n FROM")},
     ),
     (
         "round weights without a root",

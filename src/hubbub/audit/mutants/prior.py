@@ -5,20 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hubbub.audit.checks import prior
-from hubbub.audit.mutants.fault import Change, Planted
-
-
-def _in_sql(old: str, new: str) -> Change:
-    """The sums of later rounds say something else."""
-
-    def planted(summed: Any) -> Any:
-        def broken(pools: Any, live: Any) -> str:
-            sql: str = summed(pools, live)
-            return sql.replace(old, new) if live is not None else sql
-
-        return broken
-
-    return planted
+from hubbub.audit.mutants.fault import Planted, replaced
 
 
 def _from_the_log(weighed: Any) -> Any:
@@ -64,19 +51,19 @@ PRIOR_MUTANTS: tuple[Planted, ...] = (
     (
         "weights by form too long",
         prior.shares,
-        {f"{POOLS}.summed": _in_sql("sum(g) AS total", "max(g) AS total")},
+        {f"{POOLS}._added": replaced("sum(g) AS total", "max(g) AS total")},
     ),
     (
         "weights by form from another user's forms",
         prior.shares,
-        {f"{POOLS}.summed": _in_sql("sum(g) AS total", "min(sum(g)) OVER () AS total")},
+        {f"{POOLS}._added": replaced("sum(g) AS total", "min(sum(g)) OVER () AS total")},
     ),
     (
         "whom the prior is about decided by all users",
         prior.shares,
-        {f"{POOLS}.summed": _in_sql("sum(fits) AS fits", "sum(sum(fits)) OVER () AS fits")},
+        {f"{POOLS}._added": replaced("sum(fits) AS fits", "sum(sum(fits)) OVER () AS fits")},
     ),
-    ("weights by form rounded up", prior.shares, {f"{POOLS}.summed": _in_sql("sum(root)", "sum(root + 1)")}),
+    ("weights by form rounded up", prior.shares, {f"{POOLS}._added": replaced("root AS a", "root + 1 AS a")}),
     (
         "weights by form on arrays rounded up",
         prior.shares,
