@@ -55,7 +55,9 @@ def keep(out: Path) -> None:
     for line in out.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         name, mutant, refuted = row["settings"]["mechanism"], row["settings"]["mutant"], row["verdict"] == "refuted"
-        of = found.setdefault(name, {"sound": 0, "refuted": 0, "mutants": {}})
+        of = found.setdefault(name, {"sound": 0, "refuted": 0, "mutants": {}, "unsettled": {}})
+        if mutant and row["verdict"] not in ("refuted", "not refuted"):
+            of["unsettled"][mutant] = row["verdict"]
         if mutant:
             of["mutants"][mutant] = of["mutants"].get(mutant, False) or refuted
         else:

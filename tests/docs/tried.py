@@ -42,7 +42,8 @@ def ours(_: str) -> str:
     found = _found("blackbox.json")
     for name, of in found["mechanisms"].items():
         missed = [mutant for mutant, caught in of["mutants"].items() if not caught]
-        why = "; ".join(f"{mutant} ({found['why'].get(mutant, 'not found in so many runs')})" for mutant in missed)
+        known = {mutant: f"it ended as: {said}" for mutant, said in of["unsettled"].items()} | found["why"]
+        why = "; ".join(f"{mutant} ({known.get(mutant, 'not found in so many runs')})" for mutant in missed)
         share = f"{len(of['mutants']) - len(missed)} of {len(of['mutants'])}"
         rows.append(f"| {name} | {of['sound']}, {of['refuted']} | {len(of['mutants'])} | {share} | {why or 'none'} |")
     return "\n".join(rows) + "\n"
