@@ -361,10 +361,8 @@ def test_without_clicks_it_says_what_is_missing(hubbub: Hubbub, released: Path, 
 
 def test_other_mistakes(hubbub: Hubbub, released: Path, tmp_path: Path) -> None:
     unknown = hubbub("export", released, "--to", "xml", "--out", tmp_path / "out", code=2)
-    assert (
-        "allowed: completion, graph, huggingface, judgments, load, orcas, spelling, synonyms, trec, tsv"
-        in unknown.stderr
-    )
+    known = "completion, graph, huggingface, judgments, kit, load, orcas, spelling, synonyms, trec, tsv"
+    assert f"allowed: {known}" in unknown.stderr
     (tmp_path / "there").mkdir()
     hubbub("export", released, "--to", "tsv", "--out", tmp_path / "there", code=2)
     hubbub("export", released, "--to", "huggingface", "--gzip", "--out", tmp_path / "out", code=2)

@@ -22,7 +22,7 @@ def test_one_json_document(hubbub: Hubbub, tmp_path: Path) -> None:
     data = document(hubbub("synth", "--users", 200, "--out", out, *options, "--json"))
     paths = data.pop("truth")
     assert isinstance(paths, dict) and all(Path(path).is_file() for path in paths.values())
-    assert set(paths) == {"serp", "topics", "document_frequency", "canaries", "intents", "completions"}
+    assert set(paths) == {"serp", "topics", "document_frequency", "canaries", "intents", "completions", "relevance"}
     assert data.pop("seconds") > 0  # type: ignore[operator]
     assert data.pop("rows") == pq.read_metadata(out).num_rows
     assert data == {"out": str(out), "users": 200, "preset": "gotz", "vocabulary": "en", "seed": 3, "canaries": 9}
