@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hubbub.engines import Engine
+from hubbub.errors import OurBug
 from hubbub.mechanisms.base import Released
 from hubbub.mechanisms.crowd.calibrate import Stage
 from hubbub.mechanisms.crowd.cells import ExpectedCells, GroupSizes
@@ -74,7 +75,10 @@ def group_sizes(engine: Engine, kind: Keys, grouping: Grouping, bits: int) -> In
     """Every group's sum over users of isqrt(4^k n² // Σ n²), n being a user's cells there: each user has length 1."""
     rows = engine.fetch(shrunk(f"({kind.events}) AS cells", Shape(len(grouping.groups), 1, grouping.name), bits))
     sums, names = np.zeros(len(grouping.groups), np.int64), pa.array(grouping.groups, pa.string())
-    sums[pc.index_in(rows.column("bin"), value_set=names).to_numpy()] = rows.column("y").to_numpy()
+    at = pc.index_in(rows.column("bin"), value_set=names)
+    if at.null_count:
+        raise OurBug("cells of a group that was not declared")
+    sums[at.to_numpy()] = rows.column("y").to_numpy()
     return checked(sums)
 
 
