@@ -1,4 +1,4 @@
-"""The core lemmas of crowd on every case of a family of small ones, in rational numbers. It uses nothing of hubbub's.
+"""The core lemmas of crowd on every case of a family of small ones. It uses nothing of hubbub's.
 
     python verify/crowd_lemmas.py            the small family, a second or two
     python verify/crowd_lemmas.py --large    every case, minutes
